@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ * Strict JSON (RFC 8259). json.c is the only file that includes cJSON.h, and refuses
+ * everything cJSON lets pass: duplicate keys, keys that differ in case only being mixed
+ * up, NUL inside strings, invalid UTF-8, trailing bytes, numbers that do not fit, depth.
+ * Values are owned by their document; the writer needs no document. */
+#ifndef SB_BASE_JSON_H
+#define SB_BASE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct sb_buf;
+
+#define SB_JSON_MAX_DEPTH 64
+
+enum sb_json_type { SB_JSON_NULL, SB_JSON_BOOL, SB_JSON_NUMBER, SB_JSON_STRING, SB_JSON_ARRAY, SB_JSON_OBJECT };
+
+struct sb_json;     /* one value, borrowed from its document */
+struct sb_json_doc; /* owns all values */
+
+/* `text` must be one JSON value and white space. The error says at which byte and why. */
+int sb_json_parse(const char *text, size_t len, struct sb_json_doc **out, struct sb_err *err);
+void sb_json_free(struct sb_json_doc *doc);
+const struct sb_json *sb_json_root(const struct sb_json_doc *doc);
+
+enum sb_json_type sb_json_type(const struct sb_json *value);
+/* Exact, case-sensitive; NULL when missing or when `object` is no object (or NULL). */
+const struct sb_json *sb_json_get(const struct sb_json *object, const char *key);
+/* Walks an array or object in order: first with NULL. */
+const struct sb_json *sb_json_next(const struct sb_json *container, const struct sb_json *previous);
+const char *sb_json_key(const struct sb_json *member);
+
+/* 0, or -1 with err naming `what`, the type found and the type allowed. A NULL value is
+ * "missing". Strings are NUL-terminated UTF-8 without NUL inside, owned by the document.
+ * Integers must be whole numbers within ±2^53; 1e3 and 1.0 are whole numbers. */
+int sb_json_string(const struct sb_json *value, const char *what, const char **out, struct sb_err *err);
+int sb_json_int(const struct sb_json *value, const char *what, int64_t *out, struct sb_err *err);
+int sb_json_double(const struct sb_json *value, const char *what, double *out, struct sb_err *err);
+int sb_json_bool(const struct sb_json *value, const char *what, bool *out, struct sb_err *err);
+
+/* Writer: appends to a buffer, puts commas by itself. `key` is NULL inside arrays and at
+ * the top. Strings must be UTF-8 (repair first); control characters are escaped, and
+ * U+2028/2029 too, since some clients split lines there. */
+struct sb_json_out {
+    struct sb_buf *buf;
+    unsigned depth;
+    bool need_comma[SB_JSON_MAX_DEPTH + 1];
+};
+void sb_json_begin(struct sb_json_out *out, struct sb_buf *buf);
+void sb_json_open_object(struct sb_json_out *out, const char *key);
+void sb_json_close_object(struct sb_json_out *out);
+void sb_json_open_array(struct sb_json_out *out, const char *key);
+void sb_json_close_array(struct sb_json_out *out);
+void sb_json_put_string(struct sb_json_out *out, const char *key, const char *text); /* NULL text: null */
+void sb_json_put_bytes(struct sb_json_out *out, const char *key, const char *text, size_t len);
+void sb_json_put_int(struct sb_json_out *out, const char *key, int64_t value);
+void sb_json_put_bool(struct sb_json_out *out, const char *key, bool value);
+void sb_json_put_null(struct sb_json_out *out, const char *key);
+
+#endif
