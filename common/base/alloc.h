@@ -7,17 +7,17 @@
 #ifndef SB_BASE_ALLOC_H
 #define SB_BASE_ALLOC_H
 
+#include <stdarg.h>
 #include <stddef.h>
+
+#include "base/err.h"
 
 void *sb_alloc(size_t size); /* zeroed */
 void *sb_realloc(void *old, size_t size);
 char *sb_strdup(const char *text);              /* NULL gives NULL */
 char *sb_strndup(const char *text, size_t len); /* copies exactly len bytes and a NUL */
-char *sb_asprintf(const char *fmt, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 1, 2)))
-#endif
-    ;
+char *sb_asprintf(const char *fmt, ...) SB_PRINTF(1, 2);
+char *sb_vasprintf(const char *fmt, va_list args) SB_PRINTF(1, 0);
 void sb_free(void *memory); /* NULL is allowed */
 
 #define SB_COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -28,13 +28,17 @@ struct sb_err {
     char text[480];
 };
 
-#if defined(__GNUC__)
+/* "printf" alone means the rules of an older C runtime to mingw's gcc, which refuse %zu. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define SB_PRINTF(fmt, args) __attribute__((format(gnu_printf, fmt, args)))
+#elif defined(__clang__)
 #define SB_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #else
 #define SB_PRINTF(fmt, args)
 #endif
 
-/* Fills `err` (NULL is allowed) and returns -1 always. A text that does not fit is cut. */
+/* Fills `err` (NULL is allowed) and returns -1 always. A text that does not fit is cut at the
+ * border of a character. The arguments may point into `err` itself. */
 int sb_fail(struct sb_err *err, enum sb_code code, const char *fmt, ...) SB_PRINTF(3, 4);
 
 /* Puts "what happened: " before the text that is there; returns -1 always. */

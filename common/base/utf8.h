@@ -11,7 +11,7 @@ struct sb_buf;
 /* True if all of it is UTF-8 (no surrogates, no overlong forms, nothing above U+10FFFF). */
 bool sb_utf8_valid(const char *text, size_t len);
 
-/* The longest prefix of at most `len` bytes that does not cut a character in half. */
+/* The longest prefix of at most `most` bytes that does not cut a character in half. */
 size_t sb_utf8_cut(const char *text, size_t len, size_t most);
 
 /* Repairs a stream that arrives in chunks: each maximal invalid part becomes one U+FFFD
