@@ -27,7 +27,8 @@ const char *sb_env_get(const struct sb_argv *env, const char *name); /* NULL: no
 void sb_quote_posix(struct sb_buf *out, char *const *argv);
 
 /* One command line that CommandLineToArgvW and the C runtime split into the same argv.
- * Never for cmd.exe and batch files, whose parsing no quoting survives: see win/launch.c. */
+ * Never for cmd.exe and batch files, whose parsing no quoting survives: see win/launch.c.
+ * A `"` in argv[0] cannot be said and is left out; no Windows path has one. */
 void sb_quote_windows(struct sb_buf *out, char *const *argv);
 
 #endif

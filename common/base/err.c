@@ -2,6 +2,7 @@
 #include "base/err.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +15,13 @@ static void set_text(struct sb_err *err, const char *work)
 {
     size_t len = sb_utf8_cut(work, strlen(work), sizeof err->text - 1);
 
-    memcpy(err->text, work, len);
+    bool valid = sb_utf8_valid(work, len);
+
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)work[i];
+
+        err->text[i] = c < 0x20 || c == 0x7F || (c >= 0x80 && !valid) ? '?' : work[i];
+    }
     err->text[len] = 0;
 }
 

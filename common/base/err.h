@@ -37,8 +37,9 @@ struct sb_err {
 #define SB_PRINTF(fmt, args)
 #endif
 
-/* Fills `err` (NULL is allowed) and returns -1 always. A text that does not fit is cut at the
- * border of a character. The arguments may point into `err` itself. */
+/* Fills `err` (NULL is allowed) and returns -1 always. The text becomes one line of UTF-8
+ * whatever the arguments hold: control characters and bad bytes are shown as `?`, and what
+ * does not fit is cut at the border of a character. Arguments may point into `err`. */
 int sb_fail(struct sb_err *err, enum sb_code code, const char *fmt, ...) SB_PRINTF(3, 4);
 
 /* Puts "what happened: " before the text that is there; returns -1 always. */

@@ -14,18 +14,22 @@
 
 struct sb_buf;
 
-#define SB_JSON_MAX_DEPTH 64
+#define SB_JSON_MAX_DEPTH  64     /* arrays and objects inside each other */
+#define SB_JSON_MAX_VALUES 200000 /* in one document: cJSON takes 64 bytes and more for each */
+#define SB_JSON_MAX_NUMBER 63     /* characters; cJSON 1.7.15 cuts a longer number */
 
 enum sb_json_type { SB_JSON_NULL, SB_JSON_BOOL, SB_JSON_NUMBER, SB_JSON_STRING, SB_JSON_ARRAY, SB_JSON_OBJECT };
 
 struct sb_json;     /* one value, borrowed from its document */
 struct sb_json_doc; /* owns all values */
 
-/* `text` must be one JSON value and white space. The error says at which byte and why. */
+/* `text` must be one JSON value and white space. The error says at which byte and why, or
+ * which key is there twice. */
 int sb_json_parse(const char *text, size_t len, struct sb_json_doc **out, struct sb_err *err);
 void sb_json_free(struct sb_json_doc *doc);
 const struct sb_json *sb_json_root(const struct sb_json_doc *doc);
 
+/* NULL is SB_JSON_NULL. */
 enum sb_json_type sb_json_type(const struct sb_json *value);
 /* Exact, case-sensitive; NULL when missing or when `object` is no object (or NULL). */
 const struct sb_json *sb_json_get(const struct sb_json *object, const char *key);
@@ -35,7 +39,8 @@ const char *sb_json_key(const struct sb_json *member);
 
 /* 0, or -1 with err naming `what`, the type found and the type allowed. A NULL value is
  * "missing". Strings are NUL-terminated UTF-8 without NUL inside, owned by the document.
- * Integers must be whole numbers within ±2^53; 1e3 and 1.0 are whole numbers. */
+ * Integers must be whole numbers within ±(2^53 - 1), as 2^53 + 1 reads as 2^53; 1e3 and 1.0
+ * are whole numbers. */
 int sb_json_string(const struct sb_json *value, const char *what, const char **out, struct sb_err *err);
 int sb_json_int(const struct sb_json *value, const char *what, int64_t *out, struct sb_err *err);
 int sb_json_double(const struct sb_json *value, const char *what, double *out, struct sb_err *err);
@@ -43,7 +48,8 @@ int sb_json_bool(const struct sb_json *value, const char *what, bool *out, struc
 
 /* Writer: appends to a buffer, puts commas by itself. `key` is NULL inside arrays and at
  * the top. Strings must be UTF-8 (repair first); control characters are escaped, and
- * U+2028/2029 too, since some clients split lines there. */
+ * U+2028/2029 too, since some clients split lines there. Deeper than SB_JSON_MAX_DEPTH
+ * sets buf->full. */
 struct sb_json_out {
     struct sb_buf *buf;
     unsigned depth;

@@ -8,19 +8,13 @@
 
 static const char root[] = "/sandbox";
 
-/* The path as an error may show it: short, UTF-8, on one line. */
-static const char *shown(const char *path, size_t len, char out[128])
+#define SHOWN_BYTES 100 /* of a path in an error */
+
+static int refuse(const char *path, size_t len, enum sb_code code, const char *wrong, struct sb_err *err)
 {
-    size_t most = sb_utf8_cut(path, len, 100);
-    bool valid = sb_utf8_valid(path, most);
+    size_t most = sb_utf8_cut(path, len, SHOWN_BYTES);
 
-    for (size_t i = 0; i < most; i++) {
-        unsigned char c = (unsigned char)path[i];
-
-        out[i] = c < 0x20 || c == 0x7F || (c >= 0x80 && !valid) ? '?' : path[i];
-    }
-    memcpy(out + most, most < len ? "..." : "", most < len ? 4 : 1);
-    return out;
+    return sb_fail(err, code, "the path '%.*s%s' %s", (int)most, path, most < len ? "..." : "", wrong);
 }
 
 static char upper(char c)
@@ -192,12 +186,12 @@ static const char *copy_parts(const char *path, size_t len, enum sb_path_rules r
 static int make_plain(const char *path, size_t len, enum sb_path_rules rules, bool folder, struct sb_buf *out,
                       struct sb_err *err)
 {
-    char plain[SB_PATH_MAX_BYTES + 1], quoted[128];
+    char plain[SB_PATH_MAX_BYTES + 1];
     const char *rest = path, *wrong;
     size_t rest_len = len;
 
     if (len == 0 && !folder)
-        return sb_fail(err, SB_BAD_REQUEST, "the path '' is empty");
+        return refuse("", 0, SB_BAD_REQUEST, "is empty", err);
     wrong = wrong_text(path, len);
     if (!wrong && !skip_root(&rest, &rest_len))
         wrong = "is absolute, but not below /sandbox/";
@@ -208,9 +202,9 @@ static int make_plain(const char *path, size_t len, enum sb_path_rules rules, bo
     if (!wrong && !folder && (path[len - 1] == '/' || (len >= 2 && memcmp(path + len - 2, "/.", 2) == 0)))
         wrong = "names a folder, not a file";
     if (wrong)
-        return sb_fail(err, SB_BAD_REQUEST, "the path '%s' %s", shown(path, len, quoted), wrong);
+        return refuse(path, len, SB_BAD_REQUEST, wrong, err);
     if (strlen(plain) > out->max)
-        return sb_fail(err, SB_LIMIT, "the path '%s' is too long here", shown(path, len, quoted));
+        return refuse(path, len, SB_LIMIT, "is too long here", err);
     sb_buf_clear(out);
     sb_buf_adds(out, plain);
     return 0;

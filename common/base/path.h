@@ -24,13 +24,14 @@ enum sb_path_rules { SB_PATH_POSIX, SB_PATH_WINDOWS };
  * Refused with a sentence that quotes the path: empty, the workspace itself (`.`), `..`
  * parts, absolute (except below /sandbox/), NUL (len counts), not UTF-8, too long, too
  * deep, a trailing slash; with Windows rules also backslash, colon and streams, reserved
- * names (CON, com1.txt, LPT¹), trailing dot or blank, control characters, <>"|?*.
+ * names (CON, com1.txt, LPT¹), short names (PROGRA~1), trailing dot or blank, control
+ * characters, <>"|?*. `~` and `%2e` mean nothing: programs do make files of such names.
  * Backslash is an ordinary character under POSIX rules, but `..\x`, `C:\x` and `\\srv\s`
  * are refused there too: no client means a file of that name. */
 int sb_path_plain(const char *path, size_t len, enum sb_path_rules rules, struct sb_buf *out,
                   struct sb_err *err);
 
-/* The same for a folder: `.`, an empty path and /sandbox are allowed and give "". */
+/* The same for a folder: a trailing slash is allowed; `.`, an empty path and /sandbox give "". */
 int sb_path_plain_folder(const char *path, size_t len, enum sb_path_rules rules, struct sb_buf *out,
                          struct sb_err *err);
 
