@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ * What a command that opens boxes needs around it: loop, instance, guest, stop signals. */
+#ifndef SB_CLI_HOST_H
+#define SB_CLI_HOST_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "base/buf.h"
+#include "platform/stop.h"
+#include "sandbox/choose.h"
+
+struct sb_cli_host {
+    uv_loop_t loop;
+    struct sb_instance *instance;
+    struct sb_buf guest;
+    const char *backend; /* --backend, else BACKEND, else NULL */
+    char backend_space[64];
+    bool allow_weak; /* --allow-weak, else SANDBOX_ALLOW_WEAK */
+};
+
+/* Reads BACKEND and SANDBOX_ALLOW_WEAK where no option was given, finds the guest, opens
+ * the instance, listens for reasons to stop. On failure nothing is open. */
+int sb_cli_host_open(struct sb_cli_host *host, const char *backend, bool allow_weak,
+                     void (*on_stop)(void *ctx, enum sb_stop_reason reason), void *ctx, struct sb_err *err);
+void sb_cli_host_choose(struct sb_cli_host *host, void (*on_done)(void *ctx, const struct sb_probe_result *result),
+                        void *ctx);
+/* Runs the loop until nothing is left on it, then closes the instance. */
+void sb_cli_host_run(struct sb_cli_host *host);
+
+#endif
