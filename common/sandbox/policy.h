@@ -30,7 +30,8 @@ struct sb_ask {
     int64_t value[SB_ROW_COUNT];
     bool network;
     bool allow_weak; /* --allow-weak: the default promises may be missing */
-    bool strict;     /* refuses SB_WATCHED where a promise is needed */
+    bool strict;     /* refuses SB_WATCHED where a promise is needed, also behind defaults */
+    int64_t ram_mb;  /* of the machine, which raises the highest memory_mb; 0: not known */
 };
 
 struct sb_grant {

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#include "sandbox/target.h"
+
+enum sb_path_rules sb_target_rules(const struct sb_target *target)
+{
+    return target->os == SB_WIRE_WINDOWS ? SB_PATH_WINDOWS : SB_PATH_POSIX;
+}
+
+const char *sb_target_os_name(const struct sb_target *target)
+{
+    return target->os == SB_WIRE_WINDOWS ? "windows" : "linux";
+}
