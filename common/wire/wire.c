@@ -7,6 +7,7 @@
 
 #define PATH_FIELD  (4u + SB_WIRE_PATH_MAX)
 #define ENTRY_FIELD (18u + PATH_FIELD)
+#define EXIT_CAP    (60u + SB_WIRE_FILES_MAX * ENTRY_FIELD)
 
 enum id_rule { ID_ZERO, ID_OPERATION, ID_ANY };
 
@@ -33,12 +34,12 @@ static const struct shape shapes[] = {
     {SB_MSG_HELLO, "HELLO", 16 + SB_WIRE_BUILD_LEN, ID_ZERO, CONTROL},
     {SB_MSG_DONE, "DONE", 0, ID_OPERATION, CONTROL},
     {SB_MSG_ERROR, "ERROR", 12 + sizeof(((struct sb_wire_error *)0)->text), ID_ANY, CONTROL},
-    {SB_MSG_EXIT, "EXIT", 60 + SB_WIRE_FILES_MAX *ENTRY_FIELD, ID_OPERATION, CONTROL},
+    {SB_MSG_EXIT, "EXIT", EXIT_CAP, ID_OPERATION, CONTROL},
     {SB_MSG_DATA, "DATA", SB_WIRE_DATA_MAX, ID_OPERATION, STREAM},
     {SB_MSG_END, "END", 0, ID_OPERATION, STREAM},
     {SB_MSG_CREDIT, "CREDIT", 4, ID_OPERATION, STREAM},
 };
-_Static_assert(60 + SB_WIRE_FILES_MAX * ENTRY_FIELD <= SB_WIRE_PAYLOAD_MAX, "a full EXIT fits a frame");
+_Static_assert(EXIT_CAP <= SB_WIRE_PAYLOAD_MAX, "a full EXIT fits a frame");
 
 static const struct shape *find(uint8_t type)
 {

@@ -65,8 +65,8 @@ struct sb_frame {
 
 /* Takes one frame off the front of `bytes`. Returns the bytes it covers, 0 when more input
  * is needed, -1 (err: what is wrong) when no valid frame can start so: unknown type or
- * channel, non-zero reserved bytes, a payload over its type's cap, an id (START and HELLO
- * have 0, all others but ERROR have none of 0). All that is checked on the header, before
+ * channel, non-zero reserved bytes, a payload over its type's cap, a wrong id (0 for START
+ * and HELLO, any for ERROR, not 0 for the others). All that is checked on the header, before
  * any payload is waited for. */
 long sb_wire_take(const void *bytes, size_t len, struct sb_frame *out, struct sb_err *err);
 
