@@ -25,8 +25,8 @@ struct sb_guest_output {
 };
 
 /* One program, from EXEC to EXIT. */
-struct sb_guest_run {
-    struct sb_wire_exec exec; /* argv and env only until it is started */
+struct sb_guest_exec {
+    struct sb_wire_exec asked; /* argv and env only until it is started */
     struct sb_gos_run *os;    /* NULL: waits for PUTs */
     bool input_open, input_wanted;
     bool killed, ended;
@@ -49,7 +49,7 @@ struct sb_guest_op {
     uint64_t left;                    /* GET, LIST: bytes still to send */
     struct sb_buf bytes;              /* LIST: all entries; EXEC: stdin not yet taken */
     bool cut;                         /* LIST: there is more than `bytes` */
-    struct sb_guest_run *run;         /* EXEC */
+    struct sb_guest_exec *run;         /* EXEC */
 };
 
 struct sb_guest {
@@ -106,15 +106,15 @@ struct sb_wire_entry sb_guest_entry(const struct sb_gos_entry *entry);
 enum sb_path_rules sb_guest_path_rules(void);
 
 /* run.c */
-void sb_guest_exec(struct sb_guest *guest, uint32_t id, struct sb_wire_exec *exec); /* takes *exec */
+void sb_guest_exec_new(struct sb_guest *guest, uint32_t id, struct sb_wire_exec *exec); /* takes *exec */
 /* PUT `id` has ended well, or (err) has not: for the runs that wait for it. */
-void sb_guest_put_over(struct sb_guest *guest, uint32_t id, const struct sb_err *err);
-void sb_guest_run_input(struct sb_guest *guest, struct sb_guest_op *op); /* op->bytes or its end came */
-void sb_guest_run_kill(struct sb_guest *guest, struct sb_guest_op *op);
-void sb_guest_run_event(struct sb_guest *guest, const struct sb_gos_event *event);
+void sb_guest_exec_put_over(struct sb_guest *guest, uint32_t id, const struct sb_err *err);
+void sb_guest_exec_input(struct sb_guest *guest, struct sb_guest_op *op); /* op->bytes or its end came */
+void sb_guest_exec_kill(struct sb_guest *guest, struct sb_guest_op *op);
+void sb_guest_exec_event(struct sb_guest *guest, const struct sb_gos_event *event);
 /* Limits, drain, what to watch for, EXIT. */
-void sb_guest_run_step(struct sb_guest *guest, struct sb_guest_op *op);
-int64_t sb_guest_run_deadline(const struct sb_guest_run *run);
-void sb_guest_run_free(struct sb_guest_run *run);
+void sb_guest_exec_step(struct sb_guest *guest, struct sb_guest_op *op);
+int64_t sb_guest_exec_deadline(const struct sb_guest_exec *run);
+void sb_guest_exec_free(struct sb_guest_exec *run);
 
 #endif

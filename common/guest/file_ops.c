@@ -51,7 +51,7 @@ static int check_path(const char *path, enum use use, struct sb_buf *plain, stru
 void sb_guest_put_failed(struct sb_guest *guest, uint32_t id, const struct sb_err *err)
 {
     sb_guest_send_error(guest, id, err);
-    sb_guest_put_over(guest, id, err);
+    sb_guest_exec_put_over(guest, id, err);
 }
 
 void sb_guest_put(struct sb_guest *guest, uint32_t id, const struct sb_wire_put *put)
@@ -94,7 +94,7 @@ void sb_guest_put_end(struct sb_guest *guest, struct sb_guest_op *op)
         return;
     }
     sb_wire_put_frame(&guest->out, SB_MSG_DONE, SB_CHAN_IN, id, NULL, 0);
-    sb_guest_put_over(guest, id, NULL);
+    sb_guest_exec_put_over(guest, id, NULL);
 }
 
 /* ---- GET and LIST ---- */
@@ -231,5 +231,5 @@ void sb_guest_cancel(struct sb_guest *guest, struct sb_guest_op *op)
     sb_guest_send_error(guest, id, &err);
     sb_guest_op_free(guest, op);
     if (was_put)
-        sb_guest_put_over(guest, id, NULL); /* the host knows that it is not there */
+        sb_guest_exec_put_over(guest, id, NULL); /* the host knows that it is not there */
 }

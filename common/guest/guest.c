@@ -31,7 +31,7 @@ struct sb_guest_op *sb_guest_op_find(const struct sb_guest *guest, uint32_t id)
 static void op_done(struct sb_guest_op *op)
 {
     sb_gos_file_close(op->file, op->kind != SB_MSG_PUT, NULL); /* an unfinished PUT leaves nothing */
-    sb_guest_run_free(op->run);
+    sb_guest_exec_free(op->run);
     sb_buf_done(&op->bytes);
     sb_free(op);
 }
@@ -149,7 +149,7 @@ static int64_t next_deadline(const struct sb_guest *guest)
         const struct sb_guest_op *op = guest->ops[i];
         if (sb_guest_can_produce(guest, op))
             return 0;
-        int64_t at = op->run ? sb_guest_run_deadline(op->run) : INT64_MAX;
+        int64_t at = op->run ? sb_guest_exec_deadline(op->run) : INT64_MAX;
         next = at < next ? at : next;
     }
     return next;
@@ -167,7 +167,7 @@ static void handle(struct sb_guest *guest, const struct sb_gos_event *event)
     case SB_GOS_OUTPUT:
     case SB_GOS_INPUT:
     case SB_GOS_ENDED:
-        sb_guest_run_event(guest, event);
+        sb_guest_exec_event(guest, event);
         return;
     }
 }
@@ -179,7 +179,7 @@ void sb_guest_turn(struct sb_guest *guest)
     guest->now_us = sb_gos_now_us();
     handle(guest, &event);
     sb_guest_each(guest, sb_guest_produce);
-    sb_guest_each(guest, sb_guest_run_step);
+    sb_guest_each(guest, sb_guest_exec_step);
     flush(guest);
 }
 

@@ -110,7 +110,7 @@ static int on_exec(struct sb_guest *guest, const struct sb_frame *frame, struct 
         sb_guest_send_error(guest, frame->id, &full);
         sb_wire_exec_done(&exec);
     } else {
-        sb_guest_exec(guest, frame->id, &exec);
+        sb_guest_exec_new(guest, frame->id, &exec);
     }
     return 0;
 }
@@ -140,7 +140,7 @@ static int on_kill(struct sb_guest *guest, const struct sb_frame *frame, struct 
     if (op && !op->run)
         return wrong_kind(frame, "is no run to kill", err);
     if (op)
-        sb_guest_run_kill(guest, op);
+        sb_guest_exec_kill(guest, op);
     return 0;
 }
 
@@ -194,7 +194,7 @@ static int on_data(struct sb_guest *guest, const struct sb_frame *frame, struct 
         sb_guest_put_data(guest, op, frame->payload, frame->len);
     } else {
         sb_buf_add(&op->bytes, frame->payload, frame->len); /* within credit, so it fits */
-        sb_guest_run_input(guest, op);
+        sb_guest_exec_input(guest, op);
     }
     return 0;
 }
@@ -210,7 +210,7 @@ static int on_end(struct sb_guest *guest, const struct sb_frame *frame, struct s
     if (op->kind == SB_MSG_PUT)
         sb_guest_put_end(guest, op);
     else
-        sb_guest_run_input(guest, op);
+        sb_guest_exec_input(guest, op);
     return 0;
 }
 

@@ -17,11 +17,12 @@ static int64_t later(int64_t now_us, uint64_t ms)
 
 static int start(struct sb_guest *guest, struct sb_guest_op *op, struct sb_err *err)
 {
-    struct sb_guest_run *run = op->run;
-    struct sb_wire_exec *exec = &run->exec;
+    struct sb_guest_exec *run = op->run;
+    struct sb_wire_exec *exec = &run->asked;
     const struct sb_wire_limits *limits = &exec->limits;
+    char *no_env[] = {NULL};
     struct sb_gos_start start = {.argv = exec->argv.v,
-                                 .env = exec->env.v,
+                                 .env = exec->env.n > 0 ? exec->env.v : no_env,
                                  .cwd = exec->cwd,
                                  .guest_itself = exec->flags & SB_EXEC_GUEST,
                                  .feed_stdin = op->has_input,
@@ -36,7 +37,7 @@ static int start(struct sb_guest *guest, struct sb_guest_op *op, struct sb_err *
     run->input_open = op->has_input;
     sb_wire_exec_done(exec);
     if (op->has_input)
-        sb_guest_run_input(guest, op);
+        sb_guest_exec_input(guest, op);
     return 0;
 }
 
@@ -71,7 +72,7 @@ static void start_if_ready(struct sb_guest *guest, struct sb_guest_op *op)
 }
 
 /* A failed PUT fails one run: the first after it, here already or yet to come. */
-void sb_guest_put_over(struct sb_guest *guest, uint32_t id, const struct sb_err *err)
+void sb_guest_exec_put_over(struct sb_guest *guest, uint32_t id, const struct sb_err *err)
 {
     size_t i = 0;
     if (err) {
@@ -101,37 +102,37 @@ static int check(struct sb_wire_exec *exec, struct sb_err *err)
     return rc;
 }
 
-void sb_guest_exec(struct sb_guest *guest, uint32_t id, struct sb_wire_exec *exec)
+void sb_guest_exec_new(struct sb_guest *guest, uint32_t id, struct sb_wire_exec *exec)
 {
     struct sb_err err;
     struct sb_guest_op *op = sb_guest_op_new(guest, id, SB_MSG_EXEC);
     op->run = sb_alloc(sizeof *op->run);
-    op->run->exec = *exec;
+    op->run->asked = *exec;
     op->has_input = exec->flags & SB_EXEC_STDIN;
     if (guest->failed_put) {
         guest->failed_put = 0;
         refuse_for_put(guest, op, &guest->put_error);
-    } else if (check(&op->run->exec, &err) < 0) {
+    } else if (check(&op->run->asked, &err) < 0) {
         refuse(guest, op, &err);
     } else {
         start_if_ready(guest, op);
     }
 }
 
-void sb_guest_run_free(struct sb_guest_run *run)
+void sb_guest_exec_free(struct sb_guest_exec *run)
 {
     if (!run)
         return;
     if (run->os)
         sb_gos_run_free(run->os);
-    sb_wire_exec_done(&run->exec);
+    sb_wire_exec_done(&run->asked);
     sb_changes_done(&run->changes);
     sb_free(run);
 }
 
 /* ---- input ---- */
 
-static void want_input(struct sb_guest_run *run, bool want)
+static void want_input(struct sb_guest_exec *run, bool want)
 {
     if (run->input_wanted == want)
         return;
@@ -139,7 +140,7 @@ static void want_input(struct sb_guest_run *run, bool want)
     sb_gos_run_want(run->os, SB_CHAN_IN, want);
 }
 
-static void close_input(struct sb_guest_run *run)
+static void close_input(struct sb_guest_exec *run)
 {
     if (!run->input_open)
         return;
@@ -148,9 +149,9 @@ static void close_input(struct sb_guest_run *run)
     sb_gos_run_close_input(run->os);
 }
 
-void sb_guest_run_input(struct sb_guest *guest, struct sb_guest_op *op)
+void sb_guest_exec_input(struct sb_guest *guest, struct sb_guest_op *op)
 {
-    struct sb_guest_run *run = op->run;
+    struct sb_guest_exec *run = op->run;
     size_t used = op->bytes.len;
     if (!run->os)
         return;
@@ -171,7 +172,7 @@ void sb_guest_run_input(struct sb_guest *guest, struct sb_guest_op *op)
 
 /* ---- kill ---- */
 
-static void kill_run(struct sb_guest_run *run, enum sb_limit why)
+static void kill_run(struct sb_guest_exec *run, enum sb_limit why)
 {
     if (run->killed)
         return;
@@ -181,7 +182,7 @@ static void kill_run(struct sb_guest_run *run, enum sb_limit why)
         sb_gos_run_kill(run->os);
 }
 
-void sb_guest_run_kill(struct sb_guest *guest, struct sb_guest_op *op)
+void sb_guest_exec_kill(struct sb_guest *guest, struct sb_guest_op *op)
 {
     struct sb_err err;
     if (op->run->os) {
@@ -196,17 +197,17 @@ void sb_guest_run_kill(struct sb_guest *guest, struct sb_guest_op *op)
 /* ---- outputs ---- */
 
 /* At the limit we go on reading, to see whether there is more, and drop it. */
-static bool is_full(const struct sb_guest_run *run, const struct sb_guest_output *output)
+static bool is_full(const struct sb_guest_exec *run, const struct sb_guest_output *output)
 {
-    return run->exec.limits.output_bytes && output->produced >= run->exec.limits.output_bytes;
+    return run->asked.limits.output_bytes && output->produced >= run->asked.limits.output_bytes;
 }
 
 /* How much may be read now. */
 static size_t appetite(const struct sb_guest *guest, const struct sb_guest_op *op, enum sb_channel channel)
 {
-    const struct sb_guest_run *run = op->run;
+    const struct sb_guest_exec *run = op->run;
     const struct sb_guest_output *output = &run->outputs[channel];
-    uint64_t limit = run->exec.limits.output_bytes, most = SB_WIRE_DATA_MAX;
+    uint64_t limit = run->asked.limits.output_bytes, most = SB_WIRE_DATA_MAX;
     if (output->ended)
         return 0;
     if (is_full(run, output))
@@ -222,7 +223,7 @@ static size_t appetite(const struct sb_guest *guest, const struct sb_guest_op *o
 
 static void read_output(struct sb_guest *guest, struct sb_guest_op *op, enum sb_channel channel)
 {
-    struct sb_guest_run *run = op->run;
+    struct sb_guest_exec *run = op->run;
     struct sb_guest_output *output = &run->outputs[channel];
     size_t most = appetite(guest, op, channel);
     long n = most > 0 ? sb_gos_run_read(run->os, channel, guest->scratch, most) : 0;
@@ -272,7 +273,7 @@ static void watch(struct sb_guest *guest, struct sb_guest_op *op, enum sb_channe
 
 /* ---- limits and the end ---- */
 
-static void look_at_limits(struct sb_guest *guest, struct sb_guest_run *run)
+static void look_at_limits(struct sb_guest *guest, struct sb_guest_exec *run)
 {
     struct sb_gos_usage usage = {0, 0, 0};
     if (guest->now_us >= run->wall_us)
@@ -280,14 +281,14 @@ static void look_at_limits(struct sb_guest *guest, struct sb_guest_run *run)
     if (guest->now_us < run->cpu_us)
         return;
     sb_gos_run_usage(run->os, &usage);
-    if (usage.cpu_us / 1000 >= run->exec.limits.cpu_ms)
+    if (usage.cpu_us / 1000 >= run->asked.limits.cpu_ms)
         kill_run(run, SB_LIMIT_CPU);
     run->cpu_us = later(guest->now_us, SB_GUEST_CPU_MS);
 }
 
 static void finish(struct sb_guest *guest, struct sb_guest_op *op)
 {
-    struct sb_guest_run *run = op->run;
+    struct sb_guest_exec *run = op->run;
     struct sb_gos_end end = {.kind = SB_EXITED};
     sb_gos_run_end(run->os, &end);
     struct sb_wire_exit exit = {.kind = end.kind,
@@ -299,7 +300,7 @@ static void finish(struct sb_guest *guest, struct sb_guest_op *op)
                                 .peak_bytes = end.usage.peak_bytes,
                                 .out_bytes = run->outputs[SB_CHAN_OUT].produced,
                                 .err_bytes = run->outputs[SB_CHAN_ERR].produced};
-    if (run->exec.flags & SB_EXEC_FILES)
+    if (run->asked.flags & SB_EXEC_FILES)
         sb_changes_after(&run->changes, guest->gos, &exit);
     /* Only now, so that the host wakes up once for all three. */
     sb_guest_send_end(guest, op->id, SB_CHAN_OUT);
@@ -309,9 +310,9 @@ static void finish(struct sb_guest *guest, struct sb_guest_op *op)
     sb_guest_op_free(guest, op);
 }
 
-void sb_guest_run_step(struct sb_guest *guest, struct sb_guest_op *op)
+void sb_guest_exec_step(struct sb_guest *guest, struct sb_guest_op *op)
 {
-    struct sb_guest_run *run = op->run;
+    struct sb_guest_exec *run = op->run;
     if (!run || !run->os)
         return;
     if (run->ended) {
@@ -326,7 +327,7 @@ void sb_guest_run_step(struct sb_guest *guest, struct sb_guest_op *op)
         finish(guest, op);
 }
 
-int64_t sb_guest_run_deadline(const struct sb_guest_run *run)
+int64_t sb_guest_exec_deadline(const struct sb_guest_exec *run)
 {
     int64_t next = INT64_MAX;
     if (!run->os)
@@ -343,15 +344,15 @@ int64_t sb_guest_run_deadline(const struct sb_guest_run *run)
 
 static void on_ended(struct sb_guest *guest, struct sb_guest_op *op)
 {
-    struct sb_guest_run *run = op->run;
+    struct sb_guest_exec *run = op->run;
     run->ended = true;
     close_input(run);
-    sb_guest_run_input(guest, op); /* drops what it did not read */
+    sb_guest_exec_input(guest, op); /* drops what it did not read */
     for (int channel = SB_CHAN_OUT; channel <= SB_CHAN_ERR; channel++)
         run->outputs[channel].quiet_us = later(guest->now_us, SB_GUEST_QUIET_MS);
 }
 
-void sb_guest_run_event(struct sb_guest *guest, const struct sb_gos_event *event)
+void sb_guest_exec_event(struct sb_guest *guest, const struct sb_gos_event *event)
 {
     for (size_t i = 0; i < guest->op_count; i++) {
         struct sb_guest_op *op = guest->ops[i];
@@ -360,7 +361,7 @@ void sb_guest_run_event(struct sb_guest *guest, const struct sb_gos_event *event
         if (event->kind == SB_GOS_ENDED)
             on_ended(guest, op);
         else if (event->kind == SB_GOS_INPUT)
-            sb_guest_run_input(guest, op);
+            sb_guest_exec_input(guest, op);
         else
             read_output(guest, op, event->channel);
         return;
