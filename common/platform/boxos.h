@@ -15,6 +15,7 @@ struct sb_box_os;
 struct sb_box_os_want {
     const char *runtime_dir; /* SB_DIR_RUNTIME: uid locks live in `uids` below it */
     const char *box_id;
+    const char *workspace; /* a new host folder that the box's programs may write in; NULL: none */
     uint64_t memory_bytes; /* 0: not asked */
     uint32_t processes;    /* 0: not asked */
 };

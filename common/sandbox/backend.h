@@ -23,6 +23,7 @@ struct sb_backend_facts {
     bool guest_by_data; /* bubblewrap: the guest can't be executed from a memfd here */
     bool root;          /* the host is root: boxes get their own uid */
     bool own_pids;      /* boxes have a pid namespace of their own */
+    char system_root[260]; /* Windows boxes: C:\Windows; else "" */
 };
 
 struct sb_plan_want {
