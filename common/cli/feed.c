@@ -5,7 +5,7 @@
 
 static void read_more(struct sb_feed *feed);
 
-static void send(struct sb_feed *feed)
+static void send_read(struct sb_feed *feed)
 {
     if (feed->run == NULL)
         return;
@@ -26,7 +26,7 @@ static void on_read(uv_fs_t *request)
     feed->at = 0;
     feed->len = count > 0 ? (size_t)count : 0;
     feed->ended = count <= 0; /* an unreadable stdin reads as empty, like a closed one */
-    send(feed);
+    send_read(feed);
 }
 
 static void read_more(struct sb_feed *feed)
@@ -37,7 +37,7 @@ static void read_more(struct sb_feed *feed)
     if (uv_fs_read(feed->loop, &feed->request, feed->fd, &piece, 1, -1, on_read) < 0) {
         feed->reading = false;
         feed->ended = true;
-        send(feed);
+        send_read(feed);
     }
 }
 
@@ -53,7 +53,7 @@ void sb_feed_start(struct sb_feed *feed, uv_loop_t *loop, int fd, struct sb_run 
 void sb_feed_more(struct sb_feed *feed)
 {
     if (feed->run != NULL && !feed->reading)
-        send(feed);
+        send_read(feed);
 }
 
 bool sb_feed_stop(struct sb_feed *feed)

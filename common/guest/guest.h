@@ -7,9 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SB_GUEST_TMP ".tmp" /* TMPDIR below the workspace: never listed, not writable by PUT
-                               except for the host's own SB_GUEST_RUNNER_DIR */
-#define SB_GUEST_RUNNER_DIR ".tmp/.llm-sandbox" /* runner scripts of language rows */
+#include "wire/wire.h"
 
 /* Exit codes of the guest itself, seen only by the host's diagnosis. */
 enum { SB_GUEST_END = 0, SB_GUEST_PROTOCOL = 70, SB_GUEST_BROKEN = 71 };

@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "guest/guest.h"
 
 static const signed char next_state[SB_RUN_STATES][SB_RUN_EVENTS] = {
     /*                      START           READY           CANCEL        EXIT               COLLECTED     BROKEN        LATE */

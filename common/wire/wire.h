@@ -32,6 +32,11 @@
 #define SB_WIRE_RUNS_MAX    8                   /* runs at once */
 #define SB_WIRE_BUILD_LEN   64                  /* hex digits of a build id */
 
+/* TMPDIR of a box, below its workspace: never listed, never an artifact, not writable by
+ * PUT, except where the host puts the runner scripts of language rows. */
+#define SB_GUEST_TMP        ".tmp"
+#define SB_GUEST_RUNNER_DIR ".tmp/.llm-sandbox"
+
 enum sb_msg {
     /* host to guest */
     SB_MSG_START = 1,  /* first frame, id 0 */
