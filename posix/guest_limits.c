@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ * Resource limits of programs. memory_bytes is not among them yet: RLIMIT_AS counts address
+ * space, of which Node and Java reserve gigabytes they never touch, so it would break programs
+ * far below the limit. The host's cgroup does this work. */
+#include "guest_posix.h"
+
+#include <stdbool.h>
+
+size_t sb_rlimits(const struct sb_wire_limits *limits, uint32_t ours, struct sb_rlimit out[SB_RLIMITS_MAX])
+{
+    /* RLIMIT_CPU is whole seconds per process: the net below the dispatcher's finer watch over
+     * the tree. RLIMIT_NPROC counts everything of our uid in the user namespace, the guest and
+     * its run parents among them; it comes last so that nothing before it can fail on it. */
+    const struct {
+        unsigned char what;
+        bool set;
+        uint64_t value;
+    } rows[SB_RLIMITS_MAX] = {
+        {RLIMIT_CORE, true, 0},
+        {RLIMIT_FSIZE, limits->file_bytes != 0, limits->file_bytes},
+        {RLIMIT_NOFILE, limits->open_files != 0, limits->open_files},
+        {RLIMIT_CPU, limits->cpu_ms != 0, limits->cpu_ms / 1000 + (limits->cpu_ms % 1000 != 0)},
+        {RLIMIT_NPROC, limits->processes != 0, (uint64_t)limits->processes + ours},
+    };
+    size_t count = 0;
+
+    for (size_t i = 0; i < SB_RLIMITS_MAX; i++)
+        if (rows[i].set)
+            out[count++] = (struct sb_rlimit){rows[i].what, (rlim_t)rows[i].value};
+    return count;
+}
+
+int sb_rlimit_set(const struct sb_rlimit *limit)
+{
+    struct rlimit now;
+
+    if (getrlimit(limit->what, &now) < 0)
+        return -1;
+    rlim_t soft = limit->value < now.rlim_max ? limit->value : now.rlim_max;
+    /* The soft limit of CPU sends SIGXCPU, the hard one SIGKILL: a second between them lets the
+     * first be seen as what ended the program. */
+    rlim_t hard = soft + (limit->what == RLIMIT_CPU && soft < now.rlim_max ? 1 : 0);
+    return setrlimit(limit->what, &(struct rlimit){soft, hard});
+}
