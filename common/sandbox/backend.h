@@ -62,7 +62,8 @@ struct sb_backend {
 
     /* `program VERSION-ARGS` whose first output line is the version; NULL: none. */
     const char *version_arg;
-    int (*check_version)(const char *line, struct sb_backend_facts *facts, struct sb_err *err);
+    int (*check_version)(const char *line, struct sb_backend_facts *facts, char *mend, size_t mend_cap,
+                         struct sb_err *err);
 
     /* Pure. Fills an initialised (zeroed) plan. */
     void (*plan)(const struct sb_plan_want *want, struct sb_plan *out);
@@ -71,7 +72,7 @@ struct sb_backend {
     int (*inner_pid)(const char *info, size_t len, long *pid);
 
     /* Pure: a box that died before HELLO. From the wrapper's stderr and exit to a sentence
-     * and a mend. Always fills err. */
+     * and a mend. Always fills err; SB_DENIED: the guest itself could not be executed. */
     void (*explain)(const char *errors, const struct sb_proc_end *end, char *mend, size_t mend_cap,
                     struct sb_err *err);
 };

@@ -15,6 +15,7 @@ struct sb_target {
     const char *workspace;
 };
 
+enum sb_wire_arch sb_target_own_arch(void); /* of this program */
 enum sb_path_rules sb_target_rules(const struct sb_target *target);
 const char *sb_target_os_name(const struct sb_target *target); /* "linux", "windows" */
 
