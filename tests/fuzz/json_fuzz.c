@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ * Any bytes: JSON or an error, and what was read can be written and read again. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/utf8.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+/* Writes the value again (numbers that are no integers as null), checking on the way. */
+static void copy(const struct sb_json *value, const char *key, struct sb_json_out *out)
+{
+    const struct sb_json *child = NULL;
+    const char *text = NULL;
+    int64_t number = 0;
+    bool yes = false;
+
+    switch (sb_json_type(value)) {
+    case SB_JSON_OBJECT:
+        sb_json_open_object(out, key);
+        while ((child = sb_json_next(value, child))) {
+            require(sb_json_get(value, sb_json_key(child)) == child);
+            copy(child, sb_json_key(child), out);
+        }
+        sb_json_close_object(out);
+        break;
+    case SB_JSON_ARRAY:
+        sb_json_open_array(out, key);
+        while ((child = sb_json_next(value, child)))
+            copy(child, NULL, out);
+        sb_json_close_array(out);
+        break;
+    case SB_JSON_STRING:
+        require(sb_json_string(value, "it", &text, NULL) == 0 && sb_utf8_valid(text, strlen(text)));
+        sb_json_put_string(out, key, text);
+        break;
+    case SB_JSON_NUMBER:
+        if (sb_json_int(value, "it", &number, NULL) == 0)
+            sb_json_put_int(out, key, number);
+        else
+            sb_json_put_null(out, key);
+        break;
+    case SB_JSON_BOOL:
+        require(sb_json_bool(value, "it", &yes, NULL) == 0);
+        sb_json_put_bool(out, key, yes);
+        break;
+    case SB_JSON_NULL:
+        sb_json_put_null(out, key);
+        break;
+    }
+}
+
+/* Reads `text`, which may be no JSON, and writes it to `out`; false if it was none. */
+static bool rewrite(const char *text, size_t len, struct sb_buf *out)
+{
+    struct sb_json_doc *doc = NULL;
+    struct sb_json_out writer;
+    struct sb_err err = {0};
+
+    if (sb_json_parse(text, len, &doc, &err) < 0) {
+        require(err.code == SB_BAD_REQUEST || err.code == SB_LIMIT); /* never SB_BUG: cJSON agrees */
+        return false;
+    }
+    sb_json_begin(&writer, out);
+    copy(sb_json_root(doc), NULL, &writer);
+    sb_json_free(doc);
+    return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct sb_buf once, twice;
+
+    sb_buf_init(&once, 64u << 20);
+    sb_buf_init(&twice, 64u << 20);
+    if (rewrite((const char *)data, size, &once)) {
+        require(rewrite(once.data, once.len, &twice));
+        require(once.len == twice.len && memcmp(once.data, twice.data, once.len) == 0);
+    }
+    sb_buf_done(&once);
+    sb_buf_done(&twice);
+    return 0;
+}
