@@ -205,7 +205,8 @@ int sb_json_int(const struct sb_json *value, const char *what, int64_t *out, str
     if (sb_json_double(value, what, &number, err) < 0)
         return -1;
     if (number > INT_LIMIT || number < -INT_LIMIT)
-        return sb_fail(err, SB_BAD_REQUEST, "%s must be between -9007199254740991 and 9007199254740991", what);
+        return sb_fail(err, SB_BAD_REQUEST, "%s must be between -9007199254740991 and 9007199254740991",
+                       what);
     if ((double)(int64_t)number != number)
         return sb_fail(err, SB_BAD_REQUEST, "%s must be a whole number", what);
     *out = (int64_t)number;

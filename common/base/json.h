@@ -18,7 +18,14 @@ struct sb_buf;
 #define SB_JSON_MAX_VALUES 200000 /* in one document: cJSON takes 64 bytes and more for each */
 #define SB_JSON_MAX_NUMBER 63     /* characters; cJSON 1.7.15 cuts a longer number */
 
-enum sb_json_type { SB_JSON_NULL, SB_JSON_BOOL, SB_JSON_NUMBER, SB_JSON_STRING, SB_JSON_ARRAY, SB_JSON_OBJECT };
+enum sb_json_type {
+    SB_JSON_NULL,
+    SB_JSON_BOOL,
+    SB_JSON_NUMBER,
+    SB_JSON_STRING,
+    SB_JSON_ARRAY,
+    SB_JSON_OBJECT
+};
 
 struct sb_json;     /* one value, borrowed from its document */
 struct sb_json_doc; /* owns all values */

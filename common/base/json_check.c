@@ -69,7 +69,7 @@ static long unicode_escape(const struct scan *scan, size_t at)
 
 static int escape(struct scan *scan)
 {
-    long code, low;
+    long code;
 
     if (scan->len - scan->at >= 2 && scan->text[scan->at + 1] != 'u') {
         if (!memchr("\"\\/bfnrt", scan->text[scan->at + 1], 8))
@@ -83,7 +83,8 @@ static int escape(struct scan *scan)
     if (code == 0)
         return refuse(scan, SB_BAD_REQUEST, "NUL in a string");
     if (code >= 0xD800 && code <= 0xDFFF) {
-        low = unicode_escape(scan, scan->at + 6);
+        long low = unicode_escape(scan, scan->at + 6);
+
         if (code >= 0xDC00 || low < 0xDC00 || low > 0xDFFF)
             return refuse(scan, SB_BAD_REQUEST, "half of a surrogate pair in a string");
         scan->at += 6;
@@ -108,7 +109,8 @@ static int string(struct scan *scan)
     }
     scan->at++;
     if (!sb_utf8_valid(scan->text + start, scan->at - start))
-        return sb_fail(scan->err, SB_BAD_REQUEST, "byte %zu: the string that starts here is not UTF-8", start);
+        return sb_fail(scan->err, SB_BAD_REQUEST, "byte %zu: the string that starts here is not UTF-8",
+                       start);
     return 0;
 }
 

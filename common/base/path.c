@@ -210,7 +210,8 @@ static int make_plain(const char *path, size_t len, enum sb_path_rules rules, bo
     return 0;
 }
 
-int sb_path_plain(const char *path, size_t len, enum sb_path_rules rules, struct sb_buf *out, struct sb_err *err)
+int sb_path_plain(const char *path, size_t len, enum sb_path_rules rules, struct sb_buf *out,
+                  struct sb_err *err)
 {
     return make_plain(path, len, rules, false, out, err);
 }

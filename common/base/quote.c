@@ -9,9 +9,9 @@
 /* Words that mean something to a shell only where a command begins, and unquoted. */
 static bool is_shell_word(const char *text)
 {
-    static const char *const words[] = {"!",    "case", "coproc",   "do",   "done",   "elif",
-                                        "else", "esac", "fi",       "for",  "function", "if",
-                                        "in",   "select", "then",   "time", "until",  "while"};
+    static const char *const words[] = {"!",    "case",   "coproc", "do",   "done",     "elif",
+                                        "else", "esac",   "fi",     "for",  "function", "if",
+                                        "in",   "select", "then",   "time", "until",    "while"};
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strcmp(text, words[i]) == 0)

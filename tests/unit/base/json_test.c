@@ -97,8 +97,8 @@ static void a_string_that_is_not_utf8_is_refused(void **state)
 
 static void half_a_surrogate_pair_is_refused(void **state)
 {
-    static const char *const bad[] = {"\"\\ud83d\"", "\"\\ude00\"", "\"\\ud83d\\ud83d\"", "\"\\ud83dx\\ude00\"",
-                                      "\"\\ud83d\\u0041\""};
+    static const char *const bad[] = {"\"\\ud83d\"", "\"\\ude00\"", "\"\\ud83d\\ud83d\"",
+                                      "\"\\ud83dx\\ude00\"", "\"\\ud83d\\u0041\""};
     struct sb_json_doc *doc = parse("\"\\ud83d\\uDE42 \\u00e9\"");
     const char *text = NULL;
 
@@ -362,8 +362,10 @@ static void the_writer_escapes_controls_and_line_separators(void **state)
     (void)state;
     sb_buf_init(&buf, 1000);
     sb_json_begin(&out, &buf);
-    sb_json_put_bytes(&out, NULL, BYTES("\"\\/\b\f\n\r\t\x1b\0\x7f \xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xAA\xC3\xA9"));
-    assert_string_equal(buf.data, "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u001b\\u0000\x7f \\u2028\\u2029\xE2\x80\xAA\xC3\xA9\"");
+    sb_json_put_bytes(&out, NULL,
+                      BYTES("\"\\/\b\f\n\r\t\x1b\0\x7f \xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xAA\xC3\xA9"));
+    assert_string_equal(buf.data,
+                        "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u001b\\u0000\x7f \\u2028\\u2029\xE2\x80\xAA\xC3\xA9\"");
     sb_buf_clear(&buf);
     sb_json_begin(&out, &buf);
     sb_json_open_object(&out, NULL);

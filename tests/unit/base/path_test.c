@@ -222,9 +222,9 @@ static void a_folder_may_be_the_workspace(void **state)
 {
     static const struct {
         const char *path, *plain;
-    } rows[] = {{"", ""},          {".", ""},   {"./", ""},           {"/sandbox", ""}, {"/sandbox/", ""},
-                {"a", "a"},        {"a/", "a"}, {"/sandbox/a/.", "a"}, {"..", NULL},     {"/", NULL},
-                {"/sandboxx", NULL}, {"a/..", NULL}};
+    } rows[] = {{"", ""},          {".", ""},   {"./", ""},          {"/sandbox", ""},
+                {"/sandbox/", ""}, {"a", "a"},  {"a/", "a"},         {"/sandbox/a/.", "a"},
+                {"..", NULL},      {"/", NULL}, {"/sandboxx", NULL}, {"a/..", NULL}};
     struct sb_buf out;
     struct sb_err err = {0};
 

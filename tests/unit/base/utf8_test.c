@@ -45,10 +45,20 @@ static void every_character_is_valid_and_no_surrogate_is(void **state)
 
 static void overlong_and_stray_bytes_are_invalid(void **state)
 {
-    static const char *const bad[] = {"\x80",         "\xBF",         "\xC0\x80",         "\xC1\xBF",
-                                      "\xE0\x80\x80", "\xE0\x9F\xBF", "\xF0\x80\x80\x80", "\xF0\x8F\xBF\xBF",
-                                      "\xF5\x80\x80\x80", "\xFE",     "\xFF",             "\xC3(",
-                                      "\xE2\x82(",    "a\xED\xA0\xBDz"};
+    static const char *const bad[] = {"\x80",
+                                      "\xBF",
+                                      "\xC0\x80",
+                                      "\xC1\xBF",
+                                      "\xE0\x80\x80",
+                                      "\xE0\x9F\xBF",
+                                      "\xF0\x80\x80\x80",
+                                      "\xF0\x8F\xBF\xBF",
+                                      "\xF5\x80\x80\x80",
+                                      "\xFE",
+                                      "\xFF",
+                                      "\xC3(",
+                                      "\xE2\x82(",
+                                      "a\xED\xA0\xBDz"};
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
