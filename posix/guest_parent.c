@@ -166,15 +166,12 @@ static void kill_tree(struct parent *parent)
 
 static struct sb_gos_usage usage_of(const struct parent *parent)
 {
+    struct sb_gos_usage usage = {.wall_us = (uint64_t)(parent->ended_us - parent->started_us)};
     struct rusage used;
 
     getrusage(RUSAGE_CHILDREN, &used);
-    return (struct sb_gos_usage){
-        .wall_us = (uint64_t)(parent->ended_us - parent->started_us),
-        .cpu_us = (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 +
-                  (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec),
-        .peak_bytes = (uint64_t)used.ru_maxrss * 1024,
-    };
+    sb_usage_add(&usage, &used);
+    return usage;
 }
 
 _Noreturn void sb_run_parent(const struct sb_job *job)

@@ -37,7 +37,7 @@ bool sb_is_put(const struct sb_gos *gos, const struct stat *st);
 #define SB_PROC_MAX 65536 /* processes looked at in one walk of /proc */
 
 struct sb_proc {
-    pid_t pid, ppid;
+    pid_t pid, ppid, group;
     char state;
     uint64_t own_ticks, child_ticks; /* CPU; of the children it has waited for */
 };
@@ -75,6 +75,8 @@ enum { SB_RLIMITS_MAX = 5 };
 size_t sb_rlimits(const struct sb_wire_limits *limits, uint32_t ours, struct sb_rlimit out[SB_RLIMITS_MAX]);
 /* Never above the hard limit that is there. 0, or -1 and errno. */
 int sb_rlimit_set(const struct sb_rlimit *limit);
+/* Adds CPU time; the peak is the larger one. */
+void sb_usage_add(struct sb_gos_usage *usage, const struct rusage *used);
 
 /* ---- guest_parent.c: the run parent ---- */
 

@@ -23,6 +23,18 @@ static struct sb_gos_run *find_run(const struct sb_gos *gos, pid_t parent)
     return run;
 }
 
+/* A child nobody knows. Its use of the machine belongs to the run that lost its parent. */
+static void stray_ended(struct sb_gos *gos, const struct rusage *used)
+{
+    struct sb_gos_run *run = gos->runs;
+
+    gos->strays = true; /* where one was, there may be more */
+    while (run != NULL && run->state != SB_RUN_ORPHANED)
+        run = run->next;
+    if (run != NULL)
+        sb_usage_add(&run->end.usage, used);
+}
+
 void sb_gos_reap(struct sb_gos *gos)
 {
     for (;;) {
@@ -36,8 +48,8 @@ void sb_gos_reap(struct sb_gos *gos)
             gos->kill(pid, SIGCONT); /* user code did that; its own tree is none of its business */
         else if (run != NULL)
             sb_run_parent_ended(run, &used);
-        else
-            gos->strays = true; /* where one was, there may be more */
+        else if (!WIFSTOPPED(status))
+            stray_ended(gos, &used);
     }
 }
 

@@ -250,14 +250,9 @@ void sb_run_parent_ended(struct sb_gos_run *run, const struct rusage *used)
     sb_close(&run->control);
     if (run->state == SB_RUN_DEAD)
         return;
-    const struct timeval *user = &used->ru_utime, *system = &used->ru_stime;
-    run->end = (struct sb_gos_end){.kind = SB_SIGNALLED,
-                                   .code = SIGKILL,
-                                   .parent_killed = true,
-                                   .usage = {.wall_us = (uint64_t)(sb_gos_now_us() - run->started_us),
-                                             .cpu_us = (uint64_t)(user->tv_sec + system->tv_sec) * 1000000 +
-                                                       (uint64_t)(user->tv_usec + system->tv_usec),
-                                             .peak_bytes = (uint64_t)used->ru_maxrss * 1024}};
+    run->end = (struct sb_gos_end){.kind = SB_SIGNALLED, .code = SIGKILL, .parent_killed = true};
+    run->end.usage.wall_us = (uint64_t)(sb_gos_now_us() - run->started_us);
+    sb_usage_add(&run->end.usage, used);
     run->state = SB_RUN_ORPHANED;
     run->gos->strays = true;
 }

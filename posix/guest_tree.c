@@ -24,18 +24,19 @@ bool sb_proc_parse(const char *text, struct sb_proc *out)
 {
     /* The name is in brackets and may hold anything, brackets and line ends too. */
     const char *after = strrchr(text, ')');
-    int pid, ppid;
+    int pid, ppid, group;
     char state;
     unsigned long long user, system;
     long long child_user, child_system;
 
     if (after == NULL || sscanf(text, "%d (", &pid) != 1)
         return false;
-    if (sscanf(after, ") %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %lld %lld", &state, &ppid, &user,
-               &system, &child_user, &child_system) != 6)
+    if (sscanf(after, ") %c %d %d %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %lld %lld", &state, &ppid, &group,
+               &user, &system, &child_user, &child_system) != 7)
         return false;
     *out = (struct sb_proc){.pid = pid,
                             .ppid = ppid,
+                            .group = group,
                             .state = state,
                             .own_ticks = user + system,
                             .child_ticks = (uint64_t)child_user + (uint64_t)child_system};
@@ -146,11 +147,25 @@ static size_t living(const struct sb_tree *tree, struct sb_proc **out)
     return alive;
 }
 
+/* Signals the group of a process: the kernel does that in one step, so a process that forks and
+ * exits faster than we read /proc is hit as well. A program leads a session of its own, which no
+ * group leaves, so all of the group are of its tree. Ours, and groups of outside the namespace
+ * (0), are not: there only the process is meant. */
+static void hit(const struct sb_tree *tree, const struct sb_proc *proc, pid_t *last_group, int signal)
+{
+    if (proc->group <= 1 || proc->group == getpgrp())
+        tree->kill(proc->pid, signal);
+    else if (proc->group != *last_group)
+        tree->kill(-proc->group, signal);
+    *last_group = proc->group;
+}
+
 size_t sb_tree_strike(const struct sb_tree *tree)
 {
     struct sb_proc *stopped = NULL, *now = NULL;
     size_t stopped_count = 0, count = 0;
     bool more = true;
+    pid_t last_group;
 
     /* A process that has a signal pending can't fork any more, so one pass that finds nobody
      * new has them all; it need not be seen in state T. A parent waiting in vfork never gets
@@ -158,10 +173,11 @@ size_t sb_tree_strike(const struct sb_tree *tree)
     for (int pass = 0; more && pass < STOP_PASSES_MAX; pass++) {
         count = living(tree, &now);
         more = false;
+        last_group = 0;
         for (size_t i = 0; i < count; i++) {
             if (find(stopped, stopped_count, now[i].pid) != NULL)
                 continue;
-            tree->kill(now[i].pid, SIGSTOP);
+            hit(tree, &now[i], &last_group, SIGSTOP);
             more = true;
         }
         sb_free(stopped);
@@ -169,8 +185,9 @@ size_t sb_tree_strike(const struct sb_tree *tree)
         stopped_count = count;
         now = NULL;
     }
+    last_group = 0;
     for (size_t i = 0; i < stopped_count; i++)
-        tree->kill(stopped[i].pid, SIGKILL);
+        hit(tree, &stopped[i], &last_group, SIGKILL);
     sb_free(stopped);
     return stopped_count;
 }
