@@ -311,6 +311,7 @@ static void an_exec_after_a_failed_put_is_refused(void **state)
     finish(f, run);
     assert_error(put);
     assert_error(run);
+    assert_still_serves(f); /* the failure was told once */
 }
 
 static void the_guests_own_program_can_be_run(void **state)

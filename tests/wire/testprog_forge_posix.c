@@ -171,8 +171,12 @@ int tp_forge_control(int argc, char **argv)
         close(0);
         close(1);
         close(2);
-        tp_sleep_for_ever();
+        if (write(ends[1], "", 1) == 1)
+            tp_sleep_for_ever();
+        _exit(1);
     }
+    if (victim < 0 || read(ends[0], &got, 1) != 1) /* it has closed what it shared with us */
+        return 2;
     attack_all(victim);
     kill(victim, SIGKILL);
     waitpid(victim, NULL, 0);

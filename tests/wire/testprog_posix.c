@@ -148,12 +148,22 @@ static int run_stop(int argc, char **argv)
     return 0;
 }
 
-/* killall: everything it may kill, its parent, then PID 1; is it alive? */
+/* Says "up" and waits for stdin: our parent has long told that we run. */
+static void wait_for_go(void)
+{
+    char byte;
+
+    tp_say("up\n");
+    (void)!read(0, &byte, 1);
+}
+
+/* killall: everything it may kill, its parent, PID 1; then says "alive" if it is */
 static int run_killall(int argc, char **argv)
 {
     pid_t parent = getppid();
 
     (void)argc, (void)argv;
+    wait_for_go();
     kill(-1, SIGKILL);
     kill(1, SIGKILL);
     kill(parent, SIGKILL);
@@ -162,11 +172,11 @@ static int run_killall(int argc, char **argv)
     return 0;
 }
 
-/* killparent: only that */
+/* killparent [TOKEN]: only that, and sleeps for ever */
 static int run_killparent(int argc, char **argv)
 {
     (void)argc, (void)argv;
-    tp_say("up\n");
+    wait_for_go();
     kill(getppid(), SIGKILL);
     tp_sleep_for_ever();
 }
