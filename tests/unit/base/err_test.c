@@ -60,14 +60,17 @@ static void a_long_text_is_cut_between_characters(void **state)
         sb_fail(&err, SB_HOST, "%.*s%s", shift, "abc", text);
         assert_true(strlen(err.text) >= sizeof err.text - 3);
         assert_true(sb_utf8_valid(err.text, strlen(err.text)));
+        assert_null(strchr(err.text, '?')); /* nor was a half one replaced */
 
         sb_fail_in(&err, "%.*s", shift, "abc");
         assert_true(strlen(err.text) >= sizeof err.text - 3);
         assert_true(sb_utf8_valid(err.text, strlen(err.text)));
+        assert_null(strchr(err.text, '?')); /* nor was a half one replaced */
 
         sb_fail_in(&err, "%.*s%s", shift, "abc", text);
         assert_true(strlen(err.text) >= sizeof err.text - 3);
         assert_true(sb_utf8_valid(err.text, strlen(err.text)));
+        assert_null(strchr(err.text, '?')); /* nor was a half one replaced */
     }
 }
 

@@ -97,8 +97,8 @@ static void a_string_that_is_not_utf8_is_refused(void **state)
 
 static void half_a_surrogate_pair_is_refused(void **state)
 {
-    static const char *const bad[] = {"\"\\ud83d\"", "\"\\ude00\"", "\"\\ud83d\\ud83d\"",
-                                      "\"\\ud83dx\\ude00\"", "\"\\ud83d\\u0041\""};
+    static const char *const bad[] = {"\"\\ud83d\"",         "\"\\ude00\"",        "\"\\ud83d\\ud83d\"",
+                                      "\"\\ud83dx\\ude00\"", "\"\\ud83d\\u0041\"", "\"\\ud83d\\uffff\""};
     struct sb_json_doc *doc = parse("\"\\ud83d\\uDE42 \\u00e9\"");
     const char *text = NULL;
 
@@ -194,6 +194,19 @@ static void the_cap_of_values_is_hit(void **state)
     text.len--;
     sb_buf_adds(&text, ",0]");
     refuses(text.data, text.len, SB_LIMIT, "byte 399999: more than 200000 values");
+    sb_buf_done(&text);
+}
+
+static void containers_beside_each_other_are_not_deep(void **state)
+{
+    struct sb_buf text;
+
+    (void)state;
+    sb_buf_init(&text, 10000);
+    for (int i = 0; i < 3 * SB_JSON_MAX_DEPTH; i++)
+        sb_buf_adds(&text, i == 0 ? "[[]" : ",{}");
+    sb_buf_adds(&text, "]");
+    sb_json_free(parse(text.data));
     sb_buf_done(&text);
 }
 
@@ -369,7 +382,7 @@ static void the_writer_escapes_controls_and_line_separators(void **state)
     sb_buf_clear(&buf);
     sb_json_begin(&out, &buf);
     sb_json_open_object(&out, NULL);
-    sb_json_put_bytes(&out, "a\"\n", BYTES("\xE2\x80"));
+    sb_json_put_bytes(&out, "a\"\n", "\xE2\x80\xA8", 2); /* looks no further than it may */
     sb_json_close_object(&out);
     assert_string_equal(buf.data, "{\"a\\\"\\n\":\"\xE2\x80\"}");
     sb_buf_done(&buf);
@@ -434,6 +447,7 @@ int main(void)
         cmocka_unit_test(numbers_that_do_not_fit_are_refused),
         cmocka_unit_test(the_depth_cap_is_hit),
         cmocka_unit_test(the_cap_of_values_is_hit),
+        cmocka_unit_test(containers_beside_each_other_are_not_deep),
         cmocka_unit_test(what_is_no_json_is_refused_with_its_place),
         cmocka_unit_test(nothing_is_read_behind_the_length),
         cmocka_unit_test(values_are_walked_in_order),

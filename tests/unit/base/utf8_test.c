@@ -88,6 +88,7 @@ static void a_cut_of_bytes_that_are_no_text_stays_close(void **state)
     assert_int_equal(sb_utf8_cut("\x80\x80\x80\x80\x80\x80\x80", 7, 5), 5);
     assert_int_equal(sb_utf8_cut("\xFF\xFF\xFF", 3, 2), 2);
     assert_int_equal(sb_utf8_cut("\xC3\xA9\x80\x80\x80", 5, 4), 4);
+    assert_int_equal(sb_utf8_cut("\xC3\xA9\x80\x80", 4, 3), 3);
 }
 
 struct repair_case {
