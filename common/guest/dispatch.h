@@ -5,6 +5,7 @@
 #ifndef SB_GUEST_DISPATCH_H
 #define SB_GUEST_DISPATCH_H
 
+#include "base/path.h"
 #include "guest/changes.h"
 #include "guest/guest_os.h"
 
@@ -27,7 +28,7 @@ struct sb_guest_output {
 /* One program, from EXEC to EXIT. */
 struct sb_guest_exec {
     struct sb_wire_exec asked; /* argv and env only until it is started */
-    struct sb_gos_run *os;    /* NULL: waits for PUTs */
+    struct sb_gos_run *os;     /* NULL: waits for PUTs */
     bool input_open, input_wanted;
     bool killed, ended;
     enum sb_limit limit;                           /* why we killed it; the first reason stays */
@@ -49,7 +50,7 @@ struct sb_guest_op {
     uint64_t left;                    /* GET, LIST: bytes still to send */
     struct sb_buf bytes;              /* LIST: all entries; EXEC: stdin not yet taken */
     bool cut;                         /* LIST: there is more than `bytes` */
-    struct sb_guest_exec *run;         /* EXEC */
+    struct sb_guest_exec *run;        /* EXEC */
 };
 
 struct sb_guest {
@@ -112,8 +113,10 @@ void sb_guest_exec_put_over(struct sb_guest *guest, uint32_t id, const struct sb
 void sb_guest_exec_input(struct sb_guest *guest, struct sb_guest_op *op); /* op->bytes or its end came */
 void sb_guest_exec_kill(struct sb_guest *guest, struct sb_guest_op *op);
 void sb_guest_exec_event(struct sb_guest *guest, const struct sb_gos_event *event);
-/* Limits, drain, what to watch for, EXIT. */
+/* Limits, drain, EXIT. */
 void sb_guest_exec_step(struct sb_guest *guest, struct sb_guest_op *op);
+/* Wants the outputs that credit and room allow to read. */
+void sb_guest_exec_watch(struct sb_guest *guest, struct sb_guest_op *op);
 int64_t sb_guest_exec_deadline(const struct sb_guest_exec *run);
 void sb_guest_exec_free(struct sb_guest_exec *run);
 

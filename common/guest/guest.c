@@ -181,6 +181,7 @@ void sb_guest_turn(struct sb_guest *guest)
     sb_guest_each(guest, sb_guest_produce);
     sb_guest_each(guest, sb_guest_exec_step);
     flush(guest);
+    sb_guest_each(guest, sb_guest_exec_watch); /* only now is it known how much room there is */
 }
 
 struct sb_guest *sb_guest_new(struct sb_gos *gos)

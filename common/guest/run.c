@@ -247,8 +247,8 @@ static void drain(struct sb_guest *guest, struct sb_guest_op *op, enum sb_channe
 {
     struct sb_guest_output *output = &op->run->outputs[channel];
     uint64_t before = output->produced;
-    if (appetite(guest, op, channel) == 0)
-        return;
+    if (!output->wanted || appetite(guest, op, channel) == 0)
+        return; /* it waits for the host */
     if (output->drained < SB_GUEST_DRAIN_MAX) {
         if (guest->now_us < output->quiet_us)
             return;
@@ -269,6 +269,14 @@ static void watch(struct sb_guest *guest, struct sb_guest_op *op, enum sb_channe
     output->wanted = want;
     output->quiet_us = later(guest->now_us, SB_GUEST_QUIET_MS);
     sb_gos_run_want(op->run->os, channel, want);
+}
+
+void sb_guest_exec_watch(struct sb_guest *guest, struct sb_guest_op *op)
+{
+    if (!op->run || !op->run->os)
+        return;
+    watch(guest, op, SB_CHAN_OUT);
+    watch(guest, op, SB_CHAN_ERR);
 }
 
 /* ---- limits and the end ---- */
@@ -321,8 +329,6 @@ void sb_guest_exec_step(struct sb_guest *guest, struct sb_guest_op *op)
     } else if (!run->killed) {
         look_at_limits(guest, run);
     }
-    watch(guest, op, SB_CHAN_OUT);
-    watch(guest, op, SB_CHAN_ERR);
     if (run->ended && run->outputs[SB_CHAN_OUT].ended && run->outputs[SB_CHAN_ERR].ended)
         finish(guest, op);
 }
