@@ -88,26 +88,25 @@ done:
 }
 
 /* Low integrity may write in nothing that has no label of its own. */
-static int label_low(const char *path, struct sb_err *err)
+static bool label_low(const char *path)
 {
-    int rc = -1;
     PSECURITY_DESCRIPTOR label = NULL;
 
-    wchar_t *wide = sb_to_utf16_path(path, err);
-    if (!wide)
-        return -1;
-    if (!ConvertStringSecurityDescriptorToSecurityDescriptorW(L"S:(ML;OICI;NW;;;LW)", SDDL_REVISION_1, &label,
-                                                              NULL) ||
-        !SetFileSecurityW(wide, LABEL_SECURITY_INFORMATION, label)) {
-        sb_fail_os(err, "cannot let the box write in '%s'", path);
-        goto done;
-    }
-    rc = 0;
-done:
+    wchar_t *wide = sb_to_utf16_path(path, NULL);
+    bool ok = wide &&
+              ConvertStringSecurityDescriptorToSecurityDescriptorW(L"S:(ML;OICI;NW;;;LW)", SDDL_REVISION_1,
+                                                                   &label, NULL) &&
+              SetFileSecurityW(wide, LABEL_SECURITY_INFORMATION, label);
     if (label)
         LocalFree(label);
     sb_free(wide);
-    return rc;
+    return ok;
+}
+
+static void drop_token(struct sb_box_os *os)
+{
+    CloseHandle(os->token);
+    os->token = NULL;
 }
 
 int sb_box_os_open(const struct sb_box_os_want *want, struct sb_box_os **out, struct sb_err *err)
@@ -117,17 +116,17 @@ int sb_box_os_open(const struct sb_box_os_want *want, struct sb_box_os **out, st
     struct sb_box_os *os = sb_alloc(sizeof *os);
 
     if (sb_job_new(&os->job, err) < 0 ||
-        limit_job(os->job, more, want->processes, want->memory_bytes, err) < 0)
-        goto failed;
+        limit_job(os->job, more, want->processes, want->memory_bytes, err) < 0) {
+        sb_box_os_close(os);
+        return -1;
+    }
     os->ui_limits = set_ui_limits(os->job, UI_LIMITS);
     os->token = low_token();
-    if (os->token && want->workspace && label_low(want->workspace, err) < 0)
-        goto failed;
+    /* A box that can't write in its own folder is no use; Wine refuses the label. */
+    if (os->token && want->workspace && !label_low(want->workspace))
+        drop_token(os);
     *out = os;
     return 0;
-failed:
-    sb_box_os_close(os);
-    return -1;
 }
 
 void sb_box_os_close(struct sb_box_os *os)
@@ -149,8 +148,7 @@ bool sb_box_os_relax(struct sb_box_os *os)
         return true;
     }
     if (os->token) {
-        CloseHandle(os->token);
-        os->token = NULL;
+        drop_token(os);
         return true;
     }
     return false;

@@ -20,24 +20,31 @@ static struct {
     void *ctx;
 } stop;
 
-static void mend_stream(FILE *stream, DWORD which, const char *mode)
+/* Descriptor, stream and handle alike: a program of the desktop is started without all three. */
+static void mend_stream(int fd, FILE *stream, DWORD which)
 {
     HANDLE handle = GetStdHandle(which);
     if (handle == NULL || handle == INVALID_HANDLE_VALUE || GetFileType(handle) == FILE_TYPE_UNKNOWN) {
-        if (!freopen("NUL", mode, stream))
-            return;
-        SetStdHandle(which, (HANDLE)_get_osfhandle(_fileno(stream)));
+        /* Wine's freopen gives up on a stream that never was open. */
+        if (!freopen("NUL", fd == 0 ? "rb" : "wb", stream)) {
+            int null = _open("NUL", fd == 0 ? _O_RDONLY : _O_WRONLY);
+            if (null >= 0 && null != fd) {
+                _dup2(null, fd);
+                _close(null);
+            }
+        }
+        SetStdHandle(which, (HANDLE)_get_osfhandle(fd));
     }
-    _setmode(_fileno(stream), _O_BINARY);
+    _setmode(fd, _O_BINARY);
 }
 
 void sb_stop_prepare(void)
 {
     /* No dialogs, neither ours nor those of what we start, which inherits this. */
     SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
-    mend_stream(stdin, STD_INPUT_HANDLE, "rb");
-    mend_stream(stdout, STD_OUTPUT_HANDLE, "wb");
-    mend_stream(stderr, STD_ERROR_HANDLE, "wb");
+    mend_stream(0, stdin, STD_INPUT_HANDLE);
+    mend_stream(1, stdout, STD_OUTPUT_HANDLE);
+    mend_stream(2, stderr, STD_ERROR_HANDLE);
     /* An ignored Ctrl-C is inherited from whoever started us in a group of its own. */
     SetConsoleCtrlHandler(NULL, FALSE);
 }
