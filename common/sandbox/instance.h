@@ -14,6 +14,8 @@
 struct sb_instance;
 
 int sb_instance_open(struct sb_instance **out, struct sb_err *err);
+/* The same below a runtime directory that is there already. */
+int sb_instance_open_in(const char *runtime_dir, struct sb_instance **out, struct sb_err *err);
 /* Undoes what is left in the journal, removes the directory. NULL is allowed. */
 void sb_instance_close(struct sb_instance *instance);
 
@@ -24,6 +26,8 @@ const char *sb_instance_runtime_dir(const struct sb_instance *instance);
 /* Mends dead instances; at most `most` of them, so that a first call never waits long.
  * Returns how many it mended. Never fails: what can't be mended stays for the next host. */
 size_t sb_instance_sweep(struct sb_instance *self, size_t most);
+
+#define SB_JOURNAL_ENTRIES 4096 /* not yet undone, of one instance */
 
 /* Undo journal: what will undo a change is written down before the change is made.
  * Kinds are rows of a table in journal.c. */

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT
- * Which interpreter a language has in boxes that show the host's own programs. */
+ * The interpreters of this host that its boxes can use. */
 #ifndef SB_SANDBOX_TOOLBOX_H
 #define SB_SANDBOX_TOOLBOX_H
 
-#include "base/buf.h"
 #include "base/err.h"
 #include "languages/language.h"
 
-/* The absolute path for argv[0] of a run. SB_NOT_FOUND names what was looked for, where,
- * and what was seen and passed over (say a pyenv below a home). */
-int sb_toolbox_find(const struct sb_language *language, struct sb_buf *out, struct sb_err *err);
+struct sb_buf;
 
-/* What `doctor` shows beside a usable language: interpreters of its names on the user's own
- * PATH that boxes don't use, comma-separated; "" when there are none. */
+/* Appends the path of the row's best program, as the box sees it. A Linux box has the host's
+ * /usr and nothing else: a program that is a link to somewhere else (/opt, a home) is passed
+ * over. SB_NOT_FOUND: there is none; the text says where was looked. */
+int sb_toolbox_find(const struct sb_language *language, struct sb_buf *out_path, struct sb_err *err);
+
+/* Programs of the row on the host's PATH that its boxes don't use, ", " between them: for
+ * people who wonder why. Cut at what fits `out`. */
 void sb_toolbox_passed_over(const struct sb_language *language, struct sb_buf *out);
 
 #endif

@@ -4,18 +4,16 @@
 #include <string.h>
 #include <uv.h>
 
-#include "base/alloc.h"
+#include "base/buf.h"
 #include "base/json.h"
 #include "platform/boxos.h"
+#include "platform/find.h"
 #include "platform/oserr.h"
 #include "sandbox/backends/bubblewrap.h"
 
 #define MODE_SETUID  04000u /* of st_mode; named here since Windows has no name for them */
 #define MODE_GROUP_W 00020u
 #define MODE_OTHER_W 00002u
-#define MODE_EXECUTE 00111u
-#define MODE_KIND    0170000u
-#define MODE_REGULAR 0100000u
 
 #define PID_HIGHEST 4194304 /* PID_MAX_LIMIT of Linux */
 #define INSTALL     "apt-get install bubblewrap"
@@ -38,10 +36,6 @@ int sb_bubblewrap_look(const char *path, char *mend, size_t mend_cap, struct sb_
         set_mend(mend, mend_cap, INSTALL, "");
         return sb_fail_os_at(err, rc, "cannot look at '%s'", path);
     }
-    if ((status.st_mode & MODE_KIND) != MODE_REGULAR || !(status.st_mode & MODE_EXECUTE)) {
-        set_mend(mend, mend_cap, "remove it, then " INSTALL, "");
-        return sb_fail(err, SB_UNSUPPORTED, "'%s' is not an executable file", path);
-    }
     if (status.st_mode & MODE_SETUID) {
         set_mend(mend, mend_cap, "chmod u-s ", path);
         return sb_fail(err, SB_UNSUPPORTED,
@@ -58,26 +52,21 @@ int sb_bubblewrap_look(const char *path, char *mend, size_t mend_cap, struct sb_
 
 int sb_bubblewrap_find(struct sb_backend_facts *facts, char *mend, size_t mend_cap, struct sb_err *err)
 {
-    static const char *const places[] = {"/usr/local/bin/bwrap", "/usr/bin/bwrap", "/bin/bwrap"};
+    struct sb_buf path;
+    int rc = -1;
 
-    for (size_t i = 0; i < SB_COUNT(places); i++) {
-        struct sb_err why = {0};
-
-        if (sb_bubblewrap_look(places[i], mend, mend_cap, &why) < 0) {
-            if (why.code == SB_NOT_FOUND)
-                continue;
-            *err = why;
-            return -1;
-        }
-        memset(facts, 0, sizeof *facts);
-        snprintf(facts->program, sizeof facts->program, "%s", places[i]);
-        facts->root = sb_box_os_drops_uid();
-        facts->own_pids = true;
-        return 0;
+    sb_buf_init(&path, sizeof facts->program - 1);
+    if (sb_find_program("bwrap", &path, NULL) < 0) {
+        set_mend(mend, mend_cap, INSTALL, "");
+        sb_fail(err, SB_NOT_FOUND,
+                "bubblewrap is not installed: no bwrap in /usr/local/bin, /usr/bin or /bin");
+    } else if (sb_bubblewrap_look(path.data, mend, mend_cap, err) == 0) {
+        *facts = (struct sb_backend_facts){.root = sb_box_os_drops_uid(), .own_pids = true};
+        memcpy(facts->program, path.data, path.len + 1);
+        rc = 0;
     }
-    set_mend(mend, mend_cap, INSTALL, "");
-    return sb_fail(err, SB_NOT_FOUND,
-                   "bubblewrap is not installed: no bwrap in /usr/local/bin, /usr/bin, /bin");
+    sb_buf_done(&path);
+    return rc;
 }
 
 int sb_bubblewrap_version(const char *line, struct sb_backend_facts *facts, char *mend, size_t mend_cap,
