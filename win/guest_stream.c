@@ -52,6 +52,13 @@ static void leave(struct sb_stream *stream)
         free_stream(stream);
 }
 
+/* No bytes: the end of a file, or of a pipe that a program outside Wine made; but in a pipe of
+ * Windows also what somebody gets who writes nothing into it, and then the pipe still lives. */
+static bool is_end(const struct sb_stream *stream)
+{
+    return !stream->is_pipe || !PeekNamedPipe(stream->pipe, NULL, 0, NULL, NULL, NULL);
+}
+
 static DWORD WINAPI read_on(void *arg)
 {
     struct sb_stream *stream = arg;
@@ -68,11 +75,13 @@ static DWORD WINAPI read_on(void *arg)
         }
         ReleaseSRWLockExclusive(&gos->lock);
         ok = ReadFile(stream->pipe, stream->slot, SLOT, &got, NULL); /* the slot is empty: ours */
+        if (ok && got == 0 && is_end(stream))
+            ok = FALSE;
         AcquireSRWLockExclusive(&gos->lock);
-        if (!ok || (got == 0 && !stream->is_pipe))
+        if (!ok)
             break;
         stream->at = 0;
-        stream->len = got; /* 0: somebody wrote nothing into the pipe */
+        stream->len = got;
         WakeConditionVariable(&gos->changed);
     }
     leave(stream);
