@@ -20,7 +20,8 @@ int sb_cli_fail(const struct sb_err *err, const char *mend)
 
 int sb_cli_usage(const struct sb_command *command, const struct sb_err *err)
 {
-    fprintf(stderr, "llm-sandbox: %s\n  see: llm-sandbox help %s\n", err->text, command->name);
+    fprintf(stderr, "llm-sandbox: %s\n  see: llm-sandbox help%s%s\n", err->text, command != NULL ? " " : "",
+            command != NULL ? command->name : "");
     return SB_EXIT_HOST;
 }
 
@@ -83,5 +84,5 @@ int sb_cli_main(int argc, char **argv)
         return argc > 1 ? command->main(argc - 1, argv + 1) : command->main(1, argv);
     }
     sb_fail(&err, SB_BAD_REQUEST, "unknown command '%.80s'", name);
-    return sb_cli_usage(&sb_command_help, &err);
+    return sb_cli_usage(NULL, &err);
 }

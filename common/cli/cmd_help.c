@@ -36,7 +36,7 @@ static int help_main(int argc, char **argv)
     }
     sb_buf_done(&out);
     sb_fail(&err, SB_BAD_REQUEST, argc > 2 ? "'help' takes one command" : "unknown command '%.80s'", argv[1]);
-    return sb_cli_usage(&sb_command_help, &err);
+    return sb_cli_usage(NULL, &err);
 }
 
 static const struct sb_option options[] = {{NULL, 0, NULL, NULL}};

@@ -33,7 +33,7 @@ extern const struct sb_command sb_command_run, sb_command_doctor, sb_command_lan
 
 /* "llm-sandbox: TEXT" and, when not empty, the mend on a second line, to stderr; returns SB_EXIT_HOST. */
 int sb_cli_fail(const struct sb_err *err, const char *mend);
-/* The same with how to ask for help. */
+/* The same with how to ask for help: about `command`, or in general (NULL). */
 int sb_cli_usage(const struct sb_command *command, const struct sb_err *err);
 
 /* Writes all of it to our stdout at once; 0, or an exit status after saying why not. */

@@ -10,6 +10,8 @@ enum { TEXT, ESCAPE, CSI, STRING, STRING_ESCAPE, C1 };
 static int after_escape(unsigned char c)
 {
     switch (c) {
+    case 0x1b:
+        return ESCAPE;
     case '[':
         return CSI;
     case ']':

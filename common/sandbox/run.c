@@ -165,11 +165,12 @@ static void on_end_turn(uv_timer_t *timer)
 /* The reply leaves before the box is gone, and never from inside a caller's call. */
 static void enter_ended(struct sb_run *run, enum sb_run_event event)
 {
-    if (event == SB_RUN_CANCEL)
+    if (run->cancelled) {
         run->result.status = SB_STATUS_CANCELLED;
-    if (event == SB_RUN_LATE && !run->judged) {
-        run->result.status = run->cancelled ? SB_STATUS_CANCELLED : SB_STATUS_TIMEOUT;
-        run->result.limit = run->cancelled ? 0 : run->grant.value[SB_ROW_TIMEOUT_MS];
+    } else if (event == SB_RUN_LATE && !run->judged) {
+        run->result.status = SB_STATUS_TIMEOUT;
+        run->result.limit_row = SB_ROW_TIMEOUT_MS;
+        run->result.limit = run->grant.value[SB_ROW_TIMEOUT_MS];
         run->result.wall_us = (uint64_t)run->grant.value[SB_ROW_TIMEOUT_MS] * 1000;
     }
     run->result.files = run->files;
