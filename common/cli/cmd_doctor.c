@@ -145,11 +145,11 @@ static void on_stop(void *ctx, enum sb_stop_reason reason)
     c->status = sb_stop_status(reason); /* each step is bounded: no new one starts */
 }
 
-enum { JSON, BACKEND, ALLOW_WEAK };
+enum { OPT_JSON, OPT_BACKEND, OPT_ALLOW_WEAK };
 static const struct sb_option options[] = {
-    [JSON] = {"json", 0, NULL, "for programs"},
-    [BACKEND] = {"backend", 0, "NAME", "proves the languages on this backend"},
-    [ALLOW_WEAK] = {"allow-weak", 0, NULL, "also on a weak one"},
+    [OPT_JSON] = {"json", 0, NULL, "for programs"},
+    [OPT_BACKEND] = {"backend", 0, "NAME", "proves the languages on this backend"},
+    [OPT_ALLOW_WEAK] = {"allow-weak", 0, NULL, "also on a weak one"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -187,9 +187,9 @@ static int doctor_main(int argc, char **argv)
 
     sb_buf_init(&c->program, SB_PATH_MAX_BYTES);
     while ((found = sb_options_next(&parser, &value, &err)) >= 0) {
-        c->json = c->json || found == JSON;
-        backend = found == BACKEND ? value : backend;
-        allow_weak = allow_weak || found == ALLOW_WEAK;
+        c->json = c->json || found == OPT_JSON;
+        backend = found == OPT_BACKEND ? value : backend;
+        allow_weak = allow_weak || found == OPT_ALLOW_WEAK;
     }
     if (found == -1)
         sb_fail(&err, SB_BAD_REQUEST, "'doctor' takes no operand ('%.80s')", value);

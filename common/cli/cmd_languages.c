@@ -90,11 +90,11 @@ static void on_stop(void *ctx, enum sb_stop_reason reason)
     c->status = sb_stop_status(reason); /* the probe is bounded: it ends by itself */
 }
 
-enum { JSON, BACKEND, ALLOW_WEAK };
+enum { OPT_JSON, OPT_BACKEND, OPT_ALLOW_WEAK };
 static const struct sb_option options[] = {
-    [JSON] = {"json", 0, NULL, "for programs"},
-    [BACKEND] = {"backend", 0, "NAME", "of this backend, not of the best one"},
-    [ALLOW_WEAK] = {"allow-weak", 0, NULL, "also of a weak backend"},
+    [OPT_JSON] = {"json", 0, NULL, "for programs"},
+    [OPT_BACKEND] = {"backend", 0, "NAME", "of this backend, not of the best one"},
+    [OPT_ALLOW_WEAK] = {"allow-weak", 0, NULL, "also of a weak backend"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -108,9 +108,9 @@ static int languages_main(int argc, char **argv)
     int found, status;
 
     while ((found = sb_options_next(&parser, &value, &err)) >= 0) {
-        c->json = c->json || found == JSON;
-        backend = found == BACKEND ? value : backend;
-        allow_weak = allow_weak || found == ALLOW_WEAK;
+        c->json = c->json || found == OPT_JSON;
+        backend = found == OPT_BACKEND ? value : backend;
+        allow_weak = allow_weak || found == OPT_ALLOW_WEAK;
     }
     if (found == -1)
         sb_fail(&err, SB_BAD_REQUEST, "'languages' takes no operand ('%.80s')", value);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,18 +16,28 @@
 
 #define JSON_MAX ((size_t)512 * 1024 * 1024) /* both streams at their highest, escaped */
 
-enum { LANGUAGE, CODE, TIMEOUT, MEMORY, STDIN, OUT, JSON, BACKEND, ALLOW_WEAK };
+enum {
+    OPT_LANGUAGE,
+    OPT_CODE,
+    OPT_TIMEOUT,
+    OPT_MEMORY,
+    OPT_STDIN,
+    OPT_OUT,
+    OPT_JSON,
+    OPT_BACKEND,
+    OPT_ALLOW_WEAK
+};
 
 static const struct sb_option options[] = {
-    [LANGUAGE] = {"language", 'l', "LANG", "language; else by the file's ending, else python"},
-    [CODE] = {"code", 'c', "CODE", "the program itself"},
-    [TIMEOUT] = {"timeout", 't', "SECONDS", "0.1 to 3600; default 30"},
-    [MEMORY] = {"memory", 'm', "MIB", "memory limit; refused where it can't be kept"},
-    [STDIN] = {"stdin", 0, "FILE", "the program's input (- is ours); else it is empty"},
-    [OUT] = {"out", 0, "DIR", "puts the files the program makes into DIR"},
-    [JSON] = {"json", 0, NULL, "prints one JSON object when it is over"},
-    [BACKEND] = {"backend", 0, "NAME", "instead of the best one here (see: llm-sandbox doctor)"},
-    [ALLOW_WEAK] = {"allow-weak", 0, NULL, "accepts a backend that keeps less than the default promises"},
+    [OPT_LANGUAGE] = {"language", 'l', "LANG", "language; else by the file's ending, else python"},
+    [OPT_CODE] = {"code", 'c', "CODE", "the program itself"},
+    [OPT_TIMEOUT] = {"timeout", 't', "SECONDS", "0.1 to 3600; default 30"},
+    [OPT_MEMORY] = {"memory", 'm', "MIB", "memory limit; refused where it can't be kept"},
+    [OPT_STDIN] = {"stdin", 0, "FILE", "the program's input (- is ours); else it is empty"},
+    [OPT_OUT] = {"out", 0, "DIR", "puts the files the program makes into DIR"},
+    [OPT_JSON] = {"json", 0, NULL, "prints one JSON object when it is over"},
+    [OPT_BACKEND] = {"backend", 0, "NAME", "instead of the best one here (see: llm-sandbox doctor)"},
+    [OPT_ALLOW_WEAK] = {"allow-weak", 0, NULL, "accepts a backend that keeps less than the default promises"},
     {NULL, 0, NULL, NULL},
 };
 
@@ -58,9 +67,9 @@ static int number(const char *text, double scale, const char *what, int64_t *out
     char *end;
     double value = strtod(text, &end);
 
-    if (text[0] == '\0' || *end != '\0' || !isfinite(value) || fabs(value) > 1e12)
+    if (text[0] == '\0' || *end != '\0' || !(value >= -1e12 && value <= 1e12))
         return sb_fail(err, SB_BAD_REQUEST, "%s is '%.40s': a number is needed", what, text);
-    *out = (int64_t)llround(value * scale);
+    *out = (int64_t)(value * scale + (value < 0 ? -0.5 : 0.5));
     return 0;
 }
 
@@ -74,26 +83,26 @@ static int set_limit(struct command *c, enum sb_limit_row row, const char *text,
 static int set_option(struct command *c, int option, const char *value, struct sb_err *err)
 {
     switch (option) {
-    case LANGUAGE:
+    case OPT_LANGUAGE:
         c->language = value;
         return 0;
-    case CODE:
+    case OPT_CODE:
         c->code_text = value;
         return 0;
-    case TIMEOUT:
+    case OPT_TIMEOUT:
         return set_limit(c, SB_ROW_TIMEOUT_MS, value, 1000, "--timeout", err);
-    case MEMORY:
+    case OPT_MEMORY:
         return set_limit(c, SB_ROW_MEMORY_MB, value, 1, "--memory", err);
-    case STDIN:
+    case OPT_STDIN:
         c->stdin_file = value;
         return 0;
-    case OUT:
+    case OPT_OUT:
         c->out = value;
         return 0;
-    case JSON:
+    case OPT_JSON:
         c->json = true;
         return 0;
-    case BACKEND:
+    case OPT_BACKEND:
         c->backend = value;
         return 0;
     default:
@@ -304,7 +313,7 @@ static const struct sb_language *find_language(const struct command *c, enum sb_
 {
     const char *ending = c->file != NULL ? sb_path_ending(c->file, sb_host_rules()) : "";
     const struct sb_language *language;
-    const char *near;
+    const char *nearest;
 
     if (c->language == NULL && (c->file == NULL || strcmp(c->file, "-") == 0))
         return sb_language_named("python", os);
@@ -315,9 +324,9 @@ static const struct sb_language *find_language(const struct command *c, enum sb_
         sb_fail(err, SB_BAD_REQUEST, "no language has files like '%.200s': name it with -l", c->file);
         return NULL;
     }
-    near = sb_language_nearest(c->language, os);
+    nearest = sb_language_nearest(c->language, os);
     sb_fail(err, SB_BAD_REQUEST, "unknown language '%.80s'%s%s%s; see: llm-sandbox languages", c->language,
-            near != NULL ? ": did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "");
+            nearest != NULL ? ": did you mean '" : "", nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
     return NULL;
 }
 

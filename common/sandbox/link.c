@@ -505,7 +505,7 @@ uint32_t sb_link_exec(struct sb_link *link, const struct sb_wire_exec *exec, con
     return sent(link, op, before, err);
 }
 
-static void tell(struct sb_link *link, enum sb_msg type, uint32_t id)
+static void order(struct sb_link *link, enum sb_msg type, uint32_t id)
 {
     if (find(link, id) == NULL)
         return; /* it has ended already */
@@ -515,17 +515,17 @@ static void tell(struct sb_link *link, enum sb_msg type, uint32_t id)
 
 void sb_link_kill(struct sb_link *link, uint32_t id)
 {
-    tell(link, SB_MSG_KILL, id);
+    order(link, SB_MSG_KILL, id);
 }
 
 void sb_link_interrupt(struct sb_link *link, uint32_t id)
 {
-    tell(link, SB_MSG_INTERRUPT, id);
+    order(link, SB_MSG_INTERRUPT, id);
 }
 
 void sb_link_cancel(struct sb_link *link, uint32_t id)
 {
-    tell(link, SB_MSG_CANCEL, id);
+    order(link, SB_MSG_CANCEL, id);
 }
 
 void sb_link_forget(struct sb_link *link, uint32_t id)
@@ -568,7 +568,7 @@ void sb_link_send_end(struct sb_link *link, uint32_t id)
     if (op == NULL || !op->sends)
         return;
     op->sends = false;
-    tell(link, SB_MSG_END, id);
+    order(link, SB_MSG_END, id);
 }
 
 void sb_link_credit(struct sb_link *link, uint32_t id, enum sb_channel channel, size_t bytes)
