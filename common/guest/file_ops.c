@@ -15,7 +15,7 @@ enum sb_path_rules sb_guest_path_rules(void)
 
 /* ---- which paths the host may name ---- */
 
-enum use { READ, WRITE };
+enum use { READ, WRITE, FOLDER };
 
 static bool same_letter(char a, char b)
 {
@@ -33,11 +33,14 @@ static bool is_in(const char *path, const char *folder)
     return *path == '\0' || *path == '/';
 }
 
-/* TMPDIR belongs to the programs; only runner scripts go there. */
+/* TMPDIR belongs to the programs; only runner scripts go there. The caller frees *plain
+ * in any case. */
 static int check_path(const char *path, enum use use, struct sb_buf *plain, struct sb_err *err)
 {
+    int (*make_plain)(const char *, size_t, enum sb_path_rules, struct sb_buf *, struct sb_err *) =
+        use == FOLDER ? sb_path_plain_folder : sb_path_plain;
     sb_buf_init(plain, SB_WIRE_PATH_MAX);
-    if (sb_path_plain(path, strlen(path), sb_guest_path_rules(), plain, err) < 0)
+    if (make_plain(path, strlen(path), sb_guest_path_rules(), plain, err) < 0)
         return -1;
     if (!is_in(plain->data, SB_GUEST_TMP))
         return 0;
@@ -141,15 +144,10 @@ void sb_guest_list(struct sb_guest *guest, uint32_t id, const char *folder)
 {
     struct sb_err err;
     struct sb_buf path;
-    bool is_workspace, cut = false;
-    sb_buf_init(&path, SB_WIRE_PATH_MAX);
-    int rc = sb_path_plain_folder(folder, strlen(folder), sb_guest_path_rules(), &path, &err);
-    is_workspace = rc == 0 && path.len == 0;
-    sb_buf_done(&path);
-    if (rc == 0 && !is_workspace)
-        rc = check_path(folder, READ, &path, &err);
+    int rc = check_path(folder, FOLDER, &path, &err);
     if (rc == 0) {
         struct sb_guest_op *op = sb_guest_op_new(guest, id, SB_MSG_LIST);
+        bool cut = false;
         rc = sb_gos_walk(guest->gos, path.data, SB_WIRE_ENTRIES_MAX, add_entry, op, &cut, &err);
         op->left = op->bytes.len;
         op->cut |= cut;

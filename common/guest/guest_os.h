@@ -64,6 +64,7 @@ struct sb_gos_start {
 int sb_gos_run_start(struct sb_gos *gos, const struct sb_gos_start *start, struct sb_gos_run **out,
                      struct sb_err *err);
 void sb_gos_run_want(struct sb_gos_run *run, enum sb_channel channel, bool want);
+/* As sb_gos_read. */
 long sb_gos_run_read(struct sb_gos_run *run, enum sb_channel channel, void *bytes, size_t cap);
 /* Bytes accepted, 0 full, -1 the program closed its stdin. */
 long sb_gos_run_write(struct sb_gos_run *run, const void *bytes, size_t len);
@@ -71,7 +72,8 @@ void sb_gos_run_close_input(struct sb_gos_run *run);
 /* Stops reading an output for good: what a hung writer still holds is dropped. */
 void sb_gos_run_close_output(struct sb_gos_run *run, enum sb_channel channel);
 void sb_gos_run_interrupt(struct sb_gos_run *run);
-/* Asks for the death of the whole tree; SB_GOS_ENDED follows. Idempotent. */
+/* Asks for the death of the whole tree; SB_GOS_ENDED follows, and what died of it ended
+ * SB_SIGNALLED 9 on every system. Idempotent. */
 void sb_gos_run_kill(struct sb_gos_run *run);
 
 struct sb_gos_usage {

@@ -33,7 +33,7 @@ static const struct shape shapes[] = {
     {SB_MSG_CANCEL, "CANCEL", 0, ID_OPERATION, CONTROL},
     {SB_MSG_HELLO, "HELLO", 16 + SB_WIRE_BUILD_LEN, ID_ZERO, CONTROL},
     {SB_MSG_DONE, "DONE", 0, ID_OPERATION, CONTROL},
-    {SB_MSG_ERROR, "ERROR", 12 + sizeof(((struct sb_wire_error *)0)->text), ID_ANY, CONTROL},
+    {SB_MSG_ERROR, "ERROR", 11 + sizeof(((struct sb_wire_error *)0)->text), ID_ANY, CONTROL},
     {SB_MSG_EXIT, "EXIT", EXIT_CAP, ID_OPERATION, CONTROL},
     {SB_MSG_DATA, "DATA", SB_WIRE_DATA_MAX, ID_OPERATION, STREAM},
     {SB_MSG_END, "END", 0, ID_OPERATION, STREAM},

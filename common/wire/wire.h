@@ -42,12 +42,15 @@ enum sb_msg {
     SB_MSG_START = 1,  /* first frame, id 0 */
     SB_MSG_PUT,        /* then DATA and END on channel IN; answered by DONE or ERROR */
     SB_MSG_GET,        /* answered by DATA and END on channel OUT, or ERROR */
-    SB_MSG_LIST,       /* like GET; the bytes are entries (sb_wire_entry_*) */
+    SB_MSG_LIST,       /* like GET; the bytes are entries (sb_wire_entry_*); ERROR limit after
+                          them when there are more */
     SB_MSG_REMOVE,     /* file, link or empty folder; DONE or ERROR */
-    SB_MSG_EXEC,       /* waits for all PUTs before it; DATA..., END, END, EXIT; or ERROR */
+    SB_MSG_EXEC,       /* waits for all PUTs before it; DATA..., END, END, EXIT; or ERROR, also
+                          when one of those PUTs failed */
     SB_MSG_KILL,       /* the run and its tree; EXIT follows */
     SB_MSG_INTERRUPT,  /* SIGINT, or CTRL_BREAK, to the program */
-    SB_MSG_CANCEL,     /* ends a GET, LIST or PUT: answered by ERROR cancelled */
+    SB_MSG_CANCEL,     /* ends a GET, LIST or PUT: answered by ERROR cancelled. For a PUT that
+                          has failed: the host knows, the next EXEC does not depend on it */
     /* guest to host */
     SB_MSG_HELLO = 64, /* first frame, id 0 */
     SB_MSG_DONE,
