@@ -262,7 +262,8 @@ static BOOL WINAPI stay(DWORD event)
 
 /* The program has a console of its own without a window; an event reaches it only from inside.
  * The group's number keeps ours from ourselves, `stay` what the program may send meanwhile. A
- * program without a console cannot be asked. */
+ * program without a console cannot be asked, and under Wine 8 none: it lets us attach to a console
+ * without a window and then has nothing to send to (ERROR_INVALID_HANDLE, measured). */
 void sb_gos_run_interrupt(struct sb_gos_run *run)
 {
     if (!AttachConsole(run->pid))
