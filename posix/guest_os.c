@@ -52,7 +52,7 @@ static void close_others_by_list(const int *keep, size_t count)
         const struct dirent *entry;
         more = false;
         while (open_now != NULL && (entry = readdir(open_now)) != NULL) {
-            int fd = atoi(entry->d_name);
+            int fd = (int)strtol(entry->d_name, NULL, 10);
             if (fd > 2 && fd != dirfd(open_now) && !is_kept(fd, keep, count)) {
                 close(fd);
                 more = true;
