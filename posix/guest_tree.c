@@ -111,7 +111,8 @@ size_t sb_proc_descendants(struct sb_proc *table, size_t count, pid_t root, cons
     bool found = true;
     size_t kept = 0;
 
-    qsort(table, count, sizeof *table, by_pid);
+    if (count > 0)
+        qsort(table, count, sizeof *table, by_pid);
     /* Children mostly have higher pids than their parents, so one or two rounds do. */
     while (found) {
         found = false;
