@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * vfork: the child borrows our memory until exec, so nothing is copied however large the host
- * is (docs/DEVELOPING.md has the numbers), and it tells what failed by writing it down. It runs
- * on our stack while this thread sleeps; other threads of ours run on. Therefore only system
- * calls here, raw ones where libc would take locks, signal all threads or hide signals. */
+ * is, and it tells what failed by writing it down. Measured with 10 MB resident: 0.1 ms until
+ * exec is done, with fork 0.8 ms and 2.8 ms more when the host touches its pages again.
+ * The child runs on our stack while this thread sleeps; other threads of ours run on. Therefore
+ * only system calls here, raw ones where libc would take locks, signal all threads or hide
+ * signals. */
 #include "child.h"
 
 #include <errno.h>

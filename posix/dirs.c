@@ -2,7 +2,6 @@
 #include "platform/dirs.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,12 +36,22 @@ static bool is_our_dir(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
 }
 
-static int check(int fd, const char *path, struct sb_err *err)
+/* Makes PATH, whose parent is there, unless it is a directory of ours already. The mode is set
+ * apart from mkdir, which our umask would cut. */
+static int ensure(const char *path, mode_t mode, struct sb_err *err)
 {
     struct stat status;
 
-    if (fstat(fd, &status) < 0)
+    if (mkdir(path, 0700) == 0) {
+        if (chmod(path, mode) < 0)
+            return sb_fail_os(err, "cannot set the mode of '%s'", path);
+    } else if (errno != EEXIST) {
+        return sb_fail_os(err, "cannot make '%s'", path);
+    }
+    if (lstat(path, &status) < 0)
         return sb_fail_os(err, "cannot look at '%s'", path);
+    if (!S_ISDIR(status.st_mode)) /* nor a link to one */
+        return sb_fail(err, SB_DENIED, "'%s' is not a directory", path);
     if (status.st_uid != geteuid())
         return sb_fail(err, SB_DENIED, "'%s' belongs to uid %u, not to us (uid %u)", path,
                        (unsigned)status.st_uid, (unsigned)geteuid());
@@ -50,35 +59,6 @@ static int check(int fd, const char *path, struct sb_err *err)
         return sb_fail(err, SB_DENIED, "'%s' is writable by others (mode %04o)", path,
                        (unsigned)(status.st_mode & 07777));
     return 0;
-}
-
-/* Makes PATH, whose parent is there, unless it is a directory of ours already. The mode is set
- * apart from mkdir, which our umask would cut. */
-static int ensure(const char *path, mode_t mode, struct sb_err *err)
-{
-    bool made = mkdir(path, 0700) == 0;
-    int fd, rc = -1;
-
-    if (!made && errno != EEXIST)
-        return sb_fail_os(err, "cannot make '%s'", path);
-    fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
-        return sb_fail(err, SB_DENIED, "'%s' is not a directory", path);
-    if (fd < 0) {
-        int number = errno;
-        struct stat status;
-
-        if (lstat(path, &status) == 0 && status.st_uid != geteuid())
-            return sb_fail(err, SB_DENIED, "'%s' belongs to uid %u, not to us (uid %u)", path,
-                           (unsigned)status.st_uid, (unsigned)geteuid());
-        return sb_fail_os_at(err, number, "cannot open '%s'", path);
-    }
-    if (made && fchmod(fd, mode) < 0)
-        sb_fail_os(err, "cannot set the mode of '%s'", path);
-    else
-        rc = check(fd, path, err);
-    close(fd);
-    return rc;
 }
 
 /* The directories above ours, which may belong to anyone and be links: XDG says 0700. */

@@ -4,10 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -133,18 +133,22 @@ static void on_inner_poll(uv_poll_t *handle, int status, int events)
     tell_if_gone(proc);
 }
 
-/* Takes pidfd on success. */
-static int start_watch(struct sb_proc *proc, uv_loop_t *loop, struct watch *watch, int pidfd,
-                       uv_poll_cb callback)
+/* Takes pidfd in any case. */
+static int start_watch(struct sb_proc *proc, struct watch *watch, int pidfd, uv_poll_cb callback)
 {
-    int rc = uv_poll_init(loop, &watch->handle, pidfd);
+    int rc = uv_poll_init(proc->wire.pipe.loop, &watch->handle, pidfd);
 
-    if (rc < 0)
-        return rc; /* the handle is not the loop's */
+    if (rc < 0) { /* the loop does not know the handle */
+        close(pidfd);
+        return rc;
+    }
     watch->handle.data = proc;
-    proc->open_handles++;
     watch->pidfd = pidfd;
-    return uv_poll_start(&watch->handle, UV_READABLE, callback);
+    proc->open_handles++;
+    rc = uv_poll_start(&watch->handle, UV_READABLE, callback);
+    if (rc < 0)
+        close_watch(watch);
+    return rc;
 }
 
 /* Takes fd in any case. */
@@ -179,7 +183,9 @@ int sb_proc_new(uv_loop_t *loop, const struct sb_proc_events *events, const stru
         rc = rc < 0 ? rc : more;
     }
     if (rc == 0)
-        rc = start_watch(proc, loop, &proc->started, parts->pidfd, on_started_poll);
+        rc = start_watch(proc, &proc->started, parts->pidfd, on_started_poll);
+    else
+        close(parts->pidfd);
     if (rc == 0) {
         *out = proc;
         return 0;
@@ -187,8 +193,6 @@ int sb_proc_new(uv_loop_t *loop, const struct sb_proc_events *events, const stru
     kill(parts->pid, SIGKILL);
     while (waitpid(parts->pid, NULL, 0) < 0 && errno == EINTR)
         continue;
-    if (proc->started.pidfd < 0)
-        close(parts->pidfd);
     close_all(proc);
     return sb_fail_os_at(err, rc, "event loop");
 }
@@ -265,43 +269,43 @@ static bool is_first_of_namespace(const char *status)
     return count >= 2 && number[0] == '1' && line == number + 1;
 }
 
-int sb_proc_watch_inner(struct sb_proc *proc, long pid, bool *own_pids, struct sb_err *err)
+/* Whether `pid` is our program's child, and whether it is PID 1 of a namespace. */
+static int look_at_inner(const struct sb_proc *proc, long pid, bool *out_first, struct sb_err *err)
 {
     char text[4096];
+
+    if (read_proc(pid, "stat", text, sizeof text, err) < 0)
+        return -1;
+    if (parent_in_stat(text) != proc->pid)
+        return sb_fail(err, SB_DENIED, "process %ld is no child of the started program", pid);
+    if (read_proc(pid, "status", text, sizeof text, err) < 0)
+        return -1;
+    *out_first = is_first_of_namespace(text);
+    return 0;
+}
+
+int sb_proc_watch_inner(struct sb_proc *proc, long pid, bool *own_pids, struct sb_err *err)
+{
     bool first;
-    int pidfd = -1, rc;
+    int pidfd, rc;
 
     if (proc->inner.pidfd >= 0)
         return sb_fail(err, SB_BUG, "the box's first process is known already");
-    if (pid <= 1 || pid > 0x7fffffff)
+    if (pid <= 1 || pid > INT_MAX)
         return sb_fail(err, SB_DENIED, "%ld is no pid of a box", pid);
     /* The pidfd first, then the look: the other way round the pid might be another's by then. */
     pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
     if (pidfd < 0)
         return sb_fail_os(err, "cannot watch process %ld", pid);
-    if (read_proc(pid, "stat", text, sizeof text, err) < 0)
-        goto failed;
-    if (parent_in_stat(text) != proc->pid) {
-        sb_fail(err, SB_DENIED, "process %ld is no child of the started program", pid);
-        goto failed;
-    }
-    if (read_proc(pid, "status", text, sizeof text, err) < 0)
-        goto failed;
-    first = is_first_of_namespace(text);
-    rc = start_watch(proc, proc->wire.pipe.loop, &proc->inner, pidfd, on_inner_poll);
-    if (rc < 0) {
-        sb_fail_os_at(err, rc, "cannot watch process %ld", pid);
-        if (proc->inner.pidfd >= 0)
-            close_watch(&proc->inner);
-        else
-            close(pidfd);
+    if (look_at_inner(proc, pid, &first, err) < 0) {
+        close(pidfd);
         return -1;
     }
+    rc = start_watch(proc, &proc->inner, pidfd, on_inner_poll);
+    if (rc < 0)
+        return sb_fail_os_at(err, rc, "cannot watch process %ld", pid);
     *own_pids = first;
     return 0;
-failed:
-    close(pidfd);
-    return -1;
 }
 
 void sb_proc_kill(struct sb_proc *proc)

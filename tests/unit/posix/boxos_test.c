@@ -18,12 +18,12 @@
 #include "../posix/uids.h"
 #include "platform/dirs.h"
 
-static char base[] = "/tmp/sb-boxos-XXXXXX";
+static char base[] = "/dev/shm/sb-boxos-XXXXXX";
 
 static int set_up(void **state)
 {
     (void)state;
-    strcpy(base, "/tmp/sb-boxos-XXXXXX");
+    strcpy(base, access("/dev/shm", W_OK) == 0 ? "/dev/shm/sb-boxos-XXXXXX" : "/tmp/sb-boxos-XXXXXX");
     return mkdtemp(base) ? 0 : -1;
 }
 

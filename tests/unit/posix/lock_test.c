@@ -131,7 +131,7 @@ static void takers_and_removers_never_meet(void **state)
     snprintf(inside, sizeof inside, "%s/inside", base);
     for (int i = 0; i < 4; i++) {
         if (fork() == 0) {
-            for (int n = 0; n < 300;) {
+            for (int n = 0; n < 60;) {
                 struct sb_lock *lock;
 
                 if (sb_lock_take(path, &lock, NULL) < 0)
