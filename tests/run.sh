@@ -86,7 +86,7 @@ part() {
 
 # ---- the parts ---------------------------------------------------------------------------
 build() {
-    cmake --preset "$1" && cmake --build --preset "$1"
+    cmake --preset "$1" -DSB_TESTS=ON && cmake --build --preset "$1"
 }
 
 units() {

@@ -39,11 +39,13 @@ struct sb_link {
     struct op ops[SB_WIRE_OPS_MAX];
     uint32_t last_id;
     bool hello, broken, closing;
+    struct write *write; /* the one that is on its way; NULL: none */
     char read_space[READ_BYTES];
 };
 
 struct write {
     uv_write_t request;
+    struct sb_link *link; /* NULL: freed meanwhile */
     char *bytes;
 };
 
@@ -58,10 +60,15 @@ static struct op *find(struct sb_link *link, uint32_t id)
 static void on_written(uv_write_t *request, int status)
 {
     struct write *write = (struct write *)request;
+    struct sb_link *link = write->link;
 
-    (void)status; /* a guest that went away is seen by the reader */
     sb_free(write->bytes);
     sb_free(write);
+    if (link == NULL)
+        return;
+    link->write = NULL;
+    if (status == 0) /* a guest that went away is seen by the reader */
+        sb_link_flush(link);
 }
 
 void sb_link_flush(struct sb_link *link)
@@ -71,7 +78,9 @@ void sb_link_flush(struct sb_link *link)
     int sent;
 
     uv_idle_stop(&link->flusher);
-    if (link->broken || out->len == 0)
+    /* One write at a time: what a guest that reads nothing makes us answer gathers in `out`,
+     * which has a cap, and not in the stream's queue, which has none. */
+    if (link->broken || link->write != NULL || out->len == 0)
         return;
     sent = uv_try_write(link->input, &piece, 1);
     if (sent > 0)
@@ -80,6 +89,8 @@ void sb_link_flush(struct sb_link *link)
         struct write *write = sb_alloc(sizeof *write);
         unsigned len = (unsigned)out->len;
 
+        link->write = write;
+        write->link = link;
         write->bytes = sb_buf_take(out);
         piece = uv_buf_init(write->bytes, len);
         if (uv_write(&write->request, link->input, &piece, 1, on_written) < 0)
@@ -106,6 +117,14 @@ static int refuse(struct sb_err *why, const char *text, uint32_t id)
     return sb_fail(why, SB_DENIED, "the guest broke the protocol: %s (operation %u)", text, (unsigned)id);
 }
 
+/* The same for a frame or message that its decoder refused. */
+static int malformed(struct sb_err *why)
+{
+    sb_fail_in(why, "the guest broke the protocol");
+    why->code = SB_DENIED;
+    return -1;
+}
+
 static int take_hello(struct sb_link *link, const struct sb_frame *frame, struct sb_err *why)
 {
     struct sb_wire_hello hello;
@@ -113,7 +132,7 @@ static int take_hello(struct sb_link *link, const struct sb_frame *frame, struct
     if (link->hello)
         return refuse(why, "a second HELLO", frame->id);
     if (sb_wire_get_hello(frame, &hello, why) < 0)
-        return -1;
+        return malformed(why);
     if (hello.version != SB_WIRE_VERSION)
         return sb_fail(why, SB_DENIED, "the guest speaks protocol version %u, this host %u",
                        (unsigned)hello.version, SB_WIRE_VERSION);
@@ -148,7 +167,7 @@ static int take_error(struct sb_link *link, const struct sb_frame *frame, struct
     struct sb_buf text;
 
     if (sb_wire_get_error(frame, &error, why) < 0)
-        return -1;
+        return malformed(why);
     if (frame->id != 0 && op == NULL)
         return refuse(why, "ERROR for nothing that is open", frame->id);
     sb_buf_init(&text, sizeof error.text * 3);
@@ -161,6 +180,10 @@ static int take_error(struct sb_link *link, const struct sb_frame *frame, struct
     if (frame->id == 0) {
         *why = told;
         return sb_fail_in(why, "the guest gave up");
+    }
+    if (op->kind == OP_PUT) { /* "I know": else the guest refuses the next EXEC, since its file is missing */
+        sb_wire_put_frame(&link->outgoing, SB_MSG_CANCEL, SB_CHAN_IN, op->id, NULL, 0);
+        send_soon(link);
     }
     finish(op, &told, NULL);
     return 0;
@@ -186,7 +209,7 @@ static int take_exit(struct sb_link *link, const struct sb_frame *frame, struct 
     if (!op->ended[SB_CHAN_OUT] || !op->ended[SB_CHAN_ERR])
         return refuse(why, "EXIT before the end of the output", frame->id);
     if (sb_wire_get_exit(frame, &exit, why) < 0)
-        return -1;
+        return malformed(why);
     finish(op, NULL, &exit);
     sb_wire_exit_done(&exit);
     return 0;
@@ -241,7 +264,7 @@ static int take_credit(struct sb_link *link, const struct sb_frame *frame, struc
     uint32_t bytes;
 
     if (sb_wire_get_credit(frame, &bytes, why) < 0)
-        return -1;
+        return malformed(why);
     if (frame->channel != SB_CHAN_IN || op == NULL || (op->kind != OP_PUT && op->kind != OP_EXEC))
         return refuse(why, "CREDIT for no stream of ours", frame->id);
     if (bytes > SB_WIRE_WINDOW - op->may_send)
@@ -297,7 +320,7 @@ static size_t take_frames(struct sb_link *link, const char *bytes, size_t len)
         if (covers > 0)
             used += (size_t)covers;
         else
-            sb_fail_in(&why, "the guest broke the protocol");
+            malformed(&why);
         if (covers < 0 || take_frame(link, &frame, &why) < 0)
             break_link(link, &why);
     }
@@ -333,6 +356,10 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf)
     } else {
         sb_buf_add(&link->incoming, buf->base, (size_t)count);
         sb_buf_drop(&link->incoming, take_frames(link, link->incoming.data, link->incoming.len));
+    }
+    if (link->outgoing.full) {
+        sb_fail(&why, SB_DENIED, "the guest broke the protocol: it talks, but does not read what it is answered");
+        break_link(link, &why);
     }
     sb_link_flush(link);
 }
@@ -380,6 +407,8 @@ void sb_link_free(struct sb_link *link)
         uv_read_stop(link->output);
         sb_link_flush(link);
     }
+    if (link->write != NULL)
+        link->write->link = NULL;
     link->closing = true;
     uv_close((uv_handle_t *)&link->flusher, on_closed);
 }
