@@ -20,7 +20,8 @@ int sb_find_program(const char *name, struct sb_buf *out_path, struct sb_err *er
         struct stat file;
         sb_buf_clear(&path);
         sb_path_join(&path, folders[i], name, SB_PATH_POSIX);
-        if (!path.full && stat(path.data, &file) == 0 && S_ISREG(file.st_mode) && access(path.data, X_OK) == 0)
+        if (!path.full && stat(path.data, &file) == 0 && S_ISREG(file.st_mode) &&
+            access(path.data, X_OK) == 0)
             rc = 0;
     }
     if (rc == 0)

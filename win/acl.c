@@ -9,8 +9,8 @@
 #include "utf16.h"
 
 /* Everything that changes a directory, what is in it, or who may change it. */
-#define WRITES                                                                                             \
-    (GENERIC_WRITE | GENERIC_ALL | FILE_ADD_FILE | FILE_ADD_SUBDIRECTORY | FILE_DELETE_CHILD | DELETE |    \
+#define WRITES                                                                                               \
+    (GENERIC_WRITE | GENERIC_ALL | FILE_ADD_FILE | FILE_ADD_SUBDIRECTORY | FILE_DELETE_CHILD | DELETE |      \
      WRITE_DAC | WRITE_OWNER)
 
 static char *sid_text(PSID sid)
@@ -115,8 +115,9 @@ int sb_acl_check_directory(HANDLE directory, const char *path, struct sb_err *er
     TOKEN_USER *user = token_user(err);
     if (!user)
         return -1;
-    DWORD os = GetSecurityInfo(directory, SE_FILE_OBJECT, OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION,
-                               &owner, NULL, &list, NULL, &sd);
+    DWORD os =
+        GetSecurityInfo(directory, SE_FILE_OBJECT, OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION,
+                        &owner, NULL, &list, NULL, &sd);
     if (os != ERROR_SUCCESS) {
         sb_fail_os_at(err, (long)os, "cannot see whose '%s' is", path);
         goto done;

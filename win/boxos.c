@@ -5,13 +5,15 @@
 
 #include "acl.h"
 #include "base/alloc.h"
+#include "base/buf.h"
+#include "base/path.h"
 #include "platform/oserr.h"
 #include "utf16.h"
 
 /* Without HANDLES and GLOBALATOMS, which PowerShell does not start under (0xC0000142). */
-#define UI_LIMITS                                                                                          \
-    (JOB_OBJECT_UILIMIT_DESKTOP | JOB_OBJECT_UILIMIT_DISPLAYSETTINGS | JOB_OBJECT_UILIMIT_EXITWINDOWS |    \
-     JOB_OBJECT_UILIMIT_READCLIPBOARD | JOB_OBJECT_UILIMIT_WRITECLIPBOARD |                                \
+#define UI_LIMITS                                                                                            \
+    (JOB_OBJECT_UILIMIT_DESKTOP | JOB_OBJECT_UILIMIT_DISPLAYSETTINGS | JOB_OBJECT_UILIMIT_EXITWINDOWS |      \
+     JOB_OBJECT_UILIMIT_READCLIPBOARD | JOB_OBJECT_UILIMIT_WRITECLIPBOARD |                                  \
      JOB_OBJECT_UILIMIT_SYSTEMPARAMETERS)
 
 /* The limits speak of the programs of a box; the guest comes on top of them. */
@@ -68,13 +70,13 @@ static HANDLE low_token(void)
     bool ok = false;
 
     if (!OpenProcessToken(GetCurrentProcess(),
-                          TOKEN_DUPLICATE | TOKEN_ASSIGN_PRIMARY | TOKEN_QUERY | TOKEN_ADJUST_DEFAULT, &own) ||
+                          TOKEN_DUPLICATE | TOKEN_ASSIGN_PRIMARY | TOKEN_QUERY | TOKEN_ADJUST_DEFAULT,
+                          &own) ||
         !CreateRestrictedToken(own, DISABLE_MAX_PRIVILEGE, 0, NULL, 0, NULL, 0, NULL, &token) ||
         !ConvertStringSidToSidW(L"S-1-16-4096", &low))
         goto done;
     label.Label.Sid = low;
-    ok = SetTokenInformation(token, TokenIntegrityLevel, &label,
-                             (DWORD)sizeof label + GetLengthSid(low));
+    ok = SetTokenInformation(token, TokenIntegrityLevel, &label, (DWORD)sizeof label + GetLengthSid(low));
 done:
     if (low)
         LocalFree(low);
@@ -103,6 +105,23 @@ static bool label_low(const char *path)
     return ok;
 }
 
+/* Where TEMP of the box points; it inherits list and label of the workspace. */
+static int make_tmp(const char *workspace, struct sb_err *err)
+{
+    struct sb_buf path;
+    wchar_t *wide = NULL;
+    int rc = -1;
+
+    sb_buf_init(&path, SB_PATH_MAX_BYTES);
+    sb_path_join(&path, workspace, ".tmp", SB_PATH_WINDOWS);
+    wide = sb_to_utf16_path(path.data, err);
+    if (wide)
+        rc = CreateDirectoryW(wide, NULL) ? 0 : sb_fail_os(err, "cannot make the folder '%s'", path.data);
+    sb_free(wide);
+    sb_buf_done(&path);
+    return rc;
+}
+
 static void drop_token(struct sb_box_os *os)
 {
     CloseHandle(os->token);
@@ -111,22 +130,27 @@ static void drop_token(struct sb_box_os *os)
 
 int sb_box_os_open(const struct sb_box_os_want *want, struct sb_box_os **out, struct sb_err *err)
 {
+    int rc = -1;
     DWORD more = (want->processes ? JOB_OBJECT_LIMIT_ACTIVE_PROCESS : 0) |
                  (want->memory_bytes ? JOB_OBJECT_LIMIT_JOB_MEMORY : 0);
     struct sb_box_os *os = sb_alloc(sizeof *os);
 
     if (sb_job_new(&os->job, err) < 0 ||
-        limit_job(os->job, more, want->processes, want->memory_bytes, err) < 0) {
-        sb_box_os_close(os);
-        return -1;
-    }
+        limit_job(os->job, more, want->processes, want->memory_bytes, err) < 0)
+        goto done;
     os->ui_limits = set_ui_limits(os->job, UI_LIMITS);
     os->token = low_token();
     /* A box that can't write in its own folder is no use; Wine refuses the label. */
     if (os->token && want->workspace && !label_low(want->workspace))
         drop_token(os);
+    if (want->workspace && make_tmp(want->workspace, err) < 0)
+        goto done;
     *out = os;
-    return 0;
+    os = NULL;
+    rc = 0;
+done:
+    sb_box_os_close(os);
+    return rc;
 }
 
 void sb_box_os_close(struct sb_box_os *os)

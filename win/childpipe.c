@@ -34,8 +34,8 @@ int sb_childpipe_open(bool we_write, struct sb_childpipe *out, struct sb_err *er
         return -1;
     SECURITY_ATTRIBUTES only_us = {sizeof only_us, sd, FALSE}, inherited = {sizeof inherited, NULL, TRUE};
 
-    pipe.ours = CreateNamedPipeW(name, mode, PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_REJECT_REMOTE_CLIENTS, 1,
-                                 PIPE_BYTES, PIPE_BYTES, 0, &only_us);
+    pipe.ours = CreateNamedPipeW(name, mode, PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_REJECT_REMOTE_CLIENTS,
+                                 1, PIPE_BYTES, PIPE_BYTES, 0, &only_us);
     if (pipe.ours == INVALID_HANDLE_VALUE) {
         pipe.ours = NULL;
         sb_fail_os(err, "cannot make a pipe");

@@ -71,9 +71,9 @@ static int check_ours(const char *path, struct sb_err *err)
     wchar_t *wide = sb_to_utf16_path(path, err);
     if (!wide)
         return -1;
-    HANDLE directory = CreateFileW(wide, READ_CONTROL | FILE_READ_ATTRIBUTES,
-                                   FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
-                                   FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT, NULL);
+    HANDLE directory = CreateFileW(
+        wide, READ_CONTROL | FILE_READ_ATTRIBUTES, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+        NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT, NULL);
     sb_free(wide);
     if (directory == INVALID_HANDLE_VALUE)
         return sb_fail_os(err, "cannot open the folder '%s'", path);

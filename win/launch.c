@@ -235,7 +235,8 @@ int sb_proc_watch_inner(struct sb_proc *proc, long pid, bool *own_pids, struct s
 {
     (void)proc;
     (void)own_pids;
-    return sb_fail(err, SB_UNSUPPORTED, "process %ld: a program on Windows has no inner process to watch", pid);
+    return sb_fail(err, SB_UNSUPPORTED, "process %ld: a program on Windows has no inner process to watch",
+                   pid);
 }
 
 void sb_proc_kill(struct sb_proc *proc)

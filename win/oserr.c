@@ -36,8 +36,9 @@ static enum sb_code code_of(long os)
 static void sentence(DWORD os, char *out, size_t cap)
 {
     wchar_t wide[300];
-    DWORD len = FormatMessageW(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL, os,
-                               MAKELANGID(LANG_ENGLISH, SUBLANG_ENGLISH_US), wide, (DWORD)SB_COUNT(wide), NULL);
+    DWORD len =
+        FormatMessageW(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL, os,
+                       MAKELANGID(LANG_ENGLISH, SUBLANG_ENGLISH_US), wide, (DWORD)SB_COUNT(wide), NULL);
     wide[len] = 0;
     char *text = sb_from_utf16(wide);
     size_t end = strlen(text);

@@ -75,8 +75,8 @@ static LPPROC_THREAD_ATTRIBUTE_LIST attributes(const HANDLE *std, const HANDLE *
         sb_free(list);
         return NULL;
     }
-    if (!UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, (void *)std, 3 * sizeof *std, NULL,
-                                   NULL) ||
+    if (!UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, (void *)std, 3 * sizeof *std,
+                                   NULL, NULL) ||
         !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_JOB_LIST, (void *)job, sizeof *job, NULL,
                                    NULL)) {
         sb_fail_os(err, "cannot set a process attribute");

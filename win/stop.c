@@ -65,8 +65,8 @@ static bool note(enum sb_stop_reason reason)
 static BOOL WINAPI on_console(DWORD event)
 {
     static const enum sb_stop_reason reasons[] = {
-        [CTRL_C_EVENT] = SB_STOP_INTERRUPT,  [CTRL_BREAK_EVENT] = SB_STOP_TERMINATE,
-        [CTRL_CLOSE_EVENT] = SB_STOP_HANGUP, [CTRL_LOGOFF_EVENT] = SB_STOP_HANGUP,
+        [CTRL_C_EVENT] = SB_STOP_INTERRUPT,        [CTRL_BREAK_EVENT] = SB_STOP_TERMINATE,
+        [CTRL_CLOSE_EVENT] = SB_STOP_HANGUP,       [CTRL_LOGOFF_EVENT] = SB_STOP_HANGUP,
         [CTRL_SHUTDOWN_EVENT] = SB_STOP_TERMINATE,
     };
     if (event >= SB_COUNT(reasons) || reasons[event] == 0 || !note(reasons[event]))

@@ -15,7 +15,9 @@ struct sb_box_os;
 struct sb_box_os_want {
     const char *runtime_dir; /* SB_DIR_RUNTIME: uid locks live in `uids` below it */
     const char *box_id;
-    const char *workspace; /* a new host folder that the box's programs may write in; NULL: none */
+    /* A new, empty host folder: made writable for the programs of the box, with the `.tmp`
+     * that their environment names in it. NULL: the workspace is not on the host. */
+    const char *workspace;
     uint64_t memory_bytes; /* 0: not asked */
     uint32_t processes;    /* 0: not asked */
 };

@@ -92,7 +92,8 @@ static void a_folder_that_everybody_may_write_is_refused(void **state)
     sb_free(dir_of(SB_DIR_CACHE));
     char *place = sb_asprintf("%s\\LLM Sandbox", home);
     wchar_t *wide = sb_to_utf16_path(place, NULL);
-    ConvertStringSecurityDescriptorToSecurityDescriptorW(L"D:P(A;OICI;FA;;;WD)", SDDL_REVISION_1, &open, NULL);
+    ConvertStringSecurityDescriptorToSecurityDescriptorW(L"D:P(A;OICI;FA;;;WD)", SDDL_REVISION_1, &open,
+                                                         NULL);
     assert_true(SetFileSecurityW(wide, DACL_SECURITY_INFORMATION, open));
     assert_sb_dir_denied("S-1-1-0");
     LocalFree(open);
@@ -109,9 +110,9 @@ static void a_new_folder_lets_in_us_the_system_and_administrators_only(void **st
     (void)state;
     char *path = dir_of(SB_DIR_STATE);
     wchar_t *wide = sb_to_utf16_path(path, NULL);
-    assert_int_equal(GetNamedSecurityInfoW(wide, SE_FILE_OBJECT, DACL_SECURITY_INFORMATION, NULL, NULL, &list, NULL,
-                                           &got),
-                     ERROR_SUCCESS);
+    assert_int_equal(
+        GetNamedSecurityInfoW(wide, SE_FILE_OBJECT, DACL_SECURITY_INFORMATION, NULL, NULL, &list, NULL, &got),
+        ERROR_SUCCESS);
     GetSecurityDescriptorControl(got, &control, &revision);
     bool as_asked = (control & SE_DACL_PROTECTED) && list->AceCount == 3;
     LocalFree(got);

@@ -58,8 +58,10 @@ static void an_entry_without_a_name_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_sorted_without_case), cmocka_unit_test(an_empty_environment_is_two_nuls),
-        cmocka_unit_test(a_value_may_hold_equals_signs), cmocka_unit_test(a_name_in_two_cases_is_refused),
+        cmocka_unit_test(names_are_sorted_without_case),
+        cmocka_unit_test(an_empty_environment_is_two_nuls),
+        cmocka_unit_test(a_value_may_hold_equals_signs),
+        cmocka_unit_test(a_name_in_two_cases_is_refused),
         cmocka_unit_test(an_entry_without_a_name_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

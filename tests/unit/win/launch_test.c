@@ -96,8 +96,8 @@ static int child_integrity(void)
 
 static int child_write(void)
 {
-    FILE *file = fopen("written", "wb");
-    return file && fclose(file) == 0 ? 0 : 1;
+    FILE *file = fopen("written", "wb"), *temporary = fopen(".tmp\\written", "wb");
+    return file && temporary && fclose(file) == 0 && fclose(temporary) == 0 ? 0 : 1;
 }
 
 /* ---- a proc with everything that came of it ------------------------------------------- */
@@ -204,11 +204,11 @@ static void start_child(struct seen *seen, struct sb_box_os *os, const char *cwd
     sb_free(program);
 }
 
-#define TURN_UNTIL(seen, condition)                                                                        \
-    do {                                                                                                   \
-        while (!(condition) && !(seen)->hung)                                                              \
-            uv_run(&(seen)->loop, UV_RUN_ONCE);                                                            \
-        assert_true(condition);                                                                            \
+#define TURN_UNTIL(seen, condition)                                                                          \
+    do {                                                                                                     \
+        while (!(condition) && !(seen)->hung)                                                                \
+            uv_run(&(seen)->loop, UV_RUN_ONCE);                                                              \
+        assert_true(condition);                                                                              \
     } while (0)
 
 static void finish(struct seen *seen)
@@ -408,7 +408,7 @@ static struct sb_box_os *open_os(const char *workspace)
     return os;
 }
 
-static void a_box_may_write_in_its_own_folder(void **state)
+static void a_box_may_write_in_its_own_folder_and_its_tmp(void **state)
 {
     struct seen seen;
     char *folder = new_folder();
@@ -540,7 +540,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(kill_ends_the_grandchildren),
         cmocka_unit_test(it_is_not_gone_while_a_grandchild_lives),
         cmocka_unit_test(a_host_that_is_killed_takes_the_tree_with_it),
-        cmocka_unit_test(a_box_may_write_in_its_own_folder),
+        cmocka_unit_test(a_box_may_write_in_its_own_folder_and_its_tmp),
         cmocka_unit_test(a_box_runs_at_low_integrity),
         cmocka_unit_test(what_can_not_be_started_leaves_nothing),
         cmocka_unit_test(there_is_no_inner_process_here),

@@ -126,7 +126,8 @@ static bool make_junction(const char *at, const char *to)
     data.size = (WORD)(data.name_size + 8 + 2 * sizeof(wchar_t));
     HANDLE folder = CreateFileW(wide_at, GENERIC_WRITE, 0, NULL, OPEN_EXISTING,
                                 FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT, NULL);
-    bool made = DeviceIoControl(folder, FSCTL_SET_REPARSE_POINT, &data, data.size + 8u, NULL, 0, &ignored, NULL);
+    bool made =
+        DeviceIoControl(folder, FSCTL_SET_REPARSE_POINT, &data, data.size + 8u, NULL, 0, &ignored, NULL);
     CloseHandle(folder);
     sb_free(wide_to);
     sb_free(wide_at);

@@ -27,7 +27,8 @@ static void half_a_pair_becomes_a_replacement_character(void **state)
     static const wchar_t half[] = {L'a', 0xD83D, L'b', 0};
     (void)state;
     char *text = sb_from_utf16(half);
-    assert_string_equal(text, "a\xEF\xBF\xBD" "b");
+    assert_string_equal(text, "a\xEF\xBF\xBD"
+                              "b");
     sb_free(text);
 }
 

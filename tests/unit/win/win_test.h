@@ -29,12 +29,12 @@ static inline bool under_wine(void)
     return GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != NULL;
 }
 
-#define SKIP_UNDER_WINE(why)                                                                               \
-    do {                                                                                                   \
-        if (under_wine()) {                                                                                \
-            print_message("SKIP: Wine %s\n", why);                                                         \
-            skip();                                                                                        \
-        }                                                                                                  \
+#define SKIP_UNDER_WINE(why)                                                                                 \
+    do {                                                                                                     \
+        if (under_wine()) {                                                                                  \
+            print_message("SKIP: Wine %s\n", why);                                                           \
+            skip();                                                                                          \
+        }                                                                                                    \
     } while (0)
 
 static inline char *own_program(void)
