@@ -53,19 +53,15 @@ static int make_stream(enum sb_channel channel, bool feed, int *ours, int *their
     return fcntl(*ours, F_SETFL, O_NONBLOCK);
 }
 
-static bool is_open_folder(struct sb_gos *gos, const char *path, int *fd)
-{
-    *fd = sb_beneath_open(&gos->beneath, gos->beneath.root, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return *fd >= 0;
-}
-
 /* Everything a run needs before the fork. What was opened stays in run and job on failure. */
 static int prepare(struct sb_gos *gos, const struct sb_gos_start *start, struct sb_gos_run *run,
                    struct sb_job *job, struct sb_err *err)
 {
     int ends[2];
 
-    if (!is_open_folder(gos, start->cwd, &job->cwd))
+    job->cwd =
+        sb_beneath_open(&gos->beneath, gos->beneath.root, start->cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (job->cwd < 0)
         return sb_fail_errno(err, errno, "cannot open the folder '%s'", start->cwd);
     for (int i = 0; i < SB_CHAN_COUNT; i++)
         if (make_stream((enum sb_channel)i, start->feed_stdin, &run->streams[i], &job->streams[i]) < 0)
