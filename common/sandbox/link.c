@@ -8,7 +8,10 @@
 
 /* What one read takes from the guest: a DATA frame and some. */
 #define READ_BYTES (128u * 1024)
-/* Unsent bytes: every operation's window and its requests. Only our own requests grow it. */
+/* Credit is told in such steps: a guest that sends single bytes must not make us answer each. */
+#define CREDIT_STEP (64u * 1024)
+/* Unsent bytes: every operation's window and its requests. A guest that talks without reading
+ * can fill it with the answers it gets: that breaks the link. */
 #define OUTGOING_MAX (SB_WIRE_OPS_MAX * (size_t)(SB_WIRE_WINDOW + SB_WIRE_HEADER) + 4u * SB_WIRE_PAYLOAD_MAX)
 
 enum op_kind { OP_NONE, OP_PUT, OP_GET, OP_LIST, OP_REMOVE, OP_EXEC };
@@ -28,6 +31,7 @@ struct op {
     bool sends;     /* has an input stream that is not ended */
     uint32_t may_send;
     uint32_t may_receive[SB_CHAN_COUNT];
+    uint32_t owed[SB_CHAN_COUNT]; /* credit the owner gave that we have not told yet */
     bool ended[SB_CHAN_COUNT];
 };
 
@@ -566,7 +570,7 @@ void sb_link_forget(struct sb_link *link, uint32_t id)
     op->forgotten = true;
     for (int i = 0; i < SB_CHAN_COUNT; i++)
         if ((receives[op->kind] & 1u << i) != 0)
-            sb_link_credit(link, id, (enum sb_channel)i, SB_WIRE_WINDOW - op->may_receive[i]);
+            sb_link_credit(link, id, (enum sb_channel)i, SB_WIRE_WINDOW - op->may_receive[i] - op->owed[i]);
 }
 
 size_t sb_link_send(struct sb_link *link, uint32_t id, const void *bytes, size_t len)
@@ -606,7 +610,11 @@ void sb_link_credit(struct sb_link *link, uint32_t id, enum sb_channel channel, 
 
     if (op == NULL || bytes == 0 || op->ended[channel])
         return;
-    op->may_receive[channel] += (uint32_t)bytes;
-    sb_wire_put_credit(&link->outgoing, channel, id, (uint32_t)bytes);
+    op->owed[channel] += (uint32_t)bytes;
+    if (op->owed[channel] < CREDIT_STEP && op->may_receive[channel] >= CREDIT_STEP)
+        return;
+    sb_wire_put_credit(&link->outgoing, channel, id, op->owed[channel]);
+    op->may_receive[channel] += op->owed[channel];
+    op->owed[channel] = 0;
     send_soon(link);
 }
