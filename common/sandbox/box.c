@@ -416,6 +416,7 @@ int sb_box_open(uv_loop_t *loop, const struct sb_box_want *want, const struct sb
     box->timer.data = box;
     if (box->backend->host_workspace && make_workspace(box, err) < 0)
         goto failed;
+    os_want.workspace = box->host_workspace;
     if (sb_box_os_open(&os_want, &box->os, err) < 0)
         goto failed;
     if (start(box, want, err) < 0)

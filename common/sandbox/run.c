@@ -424,13 +424,10 @@ static void collect_next(struct sb_run *run)
 static void fill_exec(const struct sb_run_want *want, struct sb_run *run, struct sb_wire_exec *exec)
 {
     const int64_t *granted = want->box.grant->value;
-    char root[260] = "C:\\Windows";
-    size_t root_len = sizeof root;
 
-    if (want->language->os == SB_WIRE_WINDOWS)
-        uv_os_getenv("SystemRoot", root, &root_len);
     sb_language_argv(want->language, want->program, want->args, &exec->argv);
-    sb_language_env(want->language, sb_box_workspace(run->box), root, want->search_path, &exec->env);
+    sb_language_env(want->language, sb_box_workspace(run->box), want->box.facts->system_root,
+                    want->search_path, &exec->env);
     exec->flags = (want->feed_stdin ? SB_EXEC_STDIN : 0) |
                   (want->list_files || want->collect_files ? SB_EXEC_FILES : 0);
     exec->limits.wall_ms = (uint64_t)granted[SB_ROW_TIMEOUT_MS];
