@@ -3,7 +3,6 @@
  * host's frames up to the first EXEC where it needs an open run (the test's has id 1), says
  * what its kind says, then goes, stays, or goes on saying it for ever. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -283,7 +282,7 @@ static void send_all(const struct sb_buf *out)
     for (size_t at = 0; at < out->len;) {
         ssize_t n = write(1, out->data + at, out->len - at);
         if (n <= 0)
-            exit(0);
+            _exit(0);
         at += (size_t)n;
     }
 }
@@ -294,7 +293,7 @@ static void read_some(struct sb_buf *in)
     ssize_t n = read(0, chunk, sizeof(chunk));
 
     if (n <= 0)
-        exit(0);
+        _exit(0);
     sb_buf_add(in, chunk, (size_t)n);
 }
 
@@ -307,7 +306,7 @@ static void wait_for_exec(void)
     while (frame.type != SB_MSG_EXEC) {
         long n = sb_wire_take(in.data, in.len, &frame, NULL);
         if (n < 0)
-            exit(1);
+            _exit(1);
         if (n == 0)
             read_some(&in);
         sb_buf_drop(&in, (size_t)n);
@@ -335,6 +334,8 @@ static void be(const struct kind *kind)
         read_some(&in);
         sb_buf_clear(&in);
     }
+    sb_buf_done(&out);
+    sb_buf_done(&in);
 }
 
 int main(int argc, char **argv)
