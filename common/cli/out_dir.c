@@ -6,6 +6,7 @@
 #include <uv.h>
 
 #include "platform/hostpath.h"
+#include "platform/random.h"
 
 static int failed_at(struct sb_err *err, int code, const char *what, const char *path)
 {
@@ -42,6 +43,17 @@ static int make_folders(struct sb_out_dir *out, struct sb_err *err)
     return 0;
 }
 
+/* Beside its place, under a name that nobody else has: the user's own "x.part" stays, and "x"
+ * may be as long as a name can be. */
+static void name_part(struct sb_out_dir *out)
+{
+    const char *slash = strrchr(out->path.data, '/'); /* there is one, behind dir */
+    char id[SB_ID_LEN + 1];
+
+    sb_random_id(id);
+    sb_buf_addf(&out->part, "%.*s/.llm-sandbox-%s.part", (int)(slash - out->path.data), out->path.data, id);
+}
+
 static int open_file(struct sb_out_dir *out, const char *name, struct sb_err *err)
 {
     struct sb_buf plain;
@@ -54,15 +66,13 @@ static int open_file(struct sb_out_dir *out, const char *name, struct sb_err *er
         sb_buf_clear(&out->path);
         sb_buf_clear(&out->part);
         sb_buf_addf(&out->path, "%s/%s", out->dir, plain.data);
-        sb_buf_addf(&out->part, "%s.part", out->path.data);
+        name_part(out);
         if (out->part.full)
             rc = sb_fail(err, SB_LIMIT, "the path of '%.200s' is too long", name);
     }
     sb_buf_done(&plain);
     if (rc < 0 || make_folders(out, err) < 0)
         return -1;
-    uv_fs_unlink(NULL, &request, out->part.data, NULL);
-    uv_fs_req_cleanup(&request);
     out->fd = uv_fs_open(NULL, &request, out->part.data, UV_FS_O_WRONLY | UV_FS_O_CREAT | UV_FS_O_EXCL, 0666, NULL);
     uv_fs_req_cleanup(&request);
     return out->fd < 0 ? failed_at(err, out->fd, "write", out->part.data) : 0;
@@ -110,7 +120,7 @@ int sb_out_dir_end(struct sb_out_dir *out, const char *name, const struct sb_err
 {
     uv_fs_t request;
     struct sb_err first = out->err;
-    int rc = 0;
+    int rc;
 
     memset(&out->err, 0, sizeof out->err);
     if (failed != NULL)
@@ -121,15 +131,19 @@ int sb_out_dir_end(struct sb_out_dir *out, const char *name, const struct sb_err
         uv_fs_close(NULL, &request, out->fd, NULL);
         uv_fs_req_cleanup(&request);
         out->fd = -1;
-        if (first.code == SB_OK)
+        if (first.code == SB_OK) {
             rc = uv_fs_rename(NULL, &request, out->part.data, out->path.data, NULL);
-        else
+            uv_fs_req_cleanup(&request);
+            if (rc < 0)
+                failed_at(&first, rc, "write", out->path.data);
+        }
+        if (first.code != SB_OK) {
             uv_fs_unlink(NULL, &request, out->part.data, NULL);
-        uv_fs_req_cleanup(&request);
+            uv_fs_req_cleanup(&request);
+        }
     }
-    if (first.code != SB_OK) {
-        *err = first;
-        return -1;
-    }
-    return rc < 0 ? failed_at(err, rc, "rename", out->part.data) : 0;
+    if (first.code == SB_OK)
+        return 0;
+    *err = first;
+    return -1;
 }
