@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// PROC-12, PROC-13: boxes and the life of their host.
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { beginCode, code, host, marked, marker, ownRuntime, processes, until } from './rig.mjs';
+
+const pause = ms => new Promise(resolve => setTimeout(resolve, ms));
+
+/** Wrappers and guests whose host is gone: nobody of ours is above them any more. */
+function orphans(known) {
+    const all = processes(), by = new Map(all.map(process => [process.pid, process]));
+    const isWrapper = ({ args }) => args[0] === 'bwrap' && args.includes('--as-pid-1');
+    const isGuest = ({ args }) => args[0]?.startsWith('/proc/self/fd/');
+    const hasHost = at => at && (at.args[0]?.endsWith('llm-sandbox') || ((isWrapper(at) || isGuest(at)) && hasHost(by.get(at.ppid))));
+    return all.filter(process => (isWrapper(process) || isGuest(process)) && !hasHost(process) && !known.has(process.pid));
+}
+
+test('PROC-12 the host is killed right after its start, 100 times', async t => {
+    const known = new Set(orphans(new Set()).map(({ pid }) => pid));
+    const mark = marker();
+    const { start, instances } = ownRuntime(t);
+    let started = 0;
+    const one = async () => {
+        const run = start(['run', '-l', 'bash', '-'], { input: `echo up; sleep ${mark}` });
+        await pause(randomInt(0, 150));
+        run.child.kill('SIGKILL');
+        const end = await run.end;
+        started += end.stdout === 'up\n';
+        assert.equal(end.signal, 'SIGKILL');
+    };
+    const lane = async () => { for (let i = 0; i < 25; i++) await one(); };
+    await Promise.all([lane(), lane(), lane(), lane()]);
+    await until('no program of the killed hosts lives', () => marked(mark).length === 0, 5000);
+    await until('no box of a dead host lives', () => orphans(known).length === 0, 5000);
+    t.diagnostic(`${started} of 100 programs had begun`);
+
+    // What they left on disk goes with the next hosts, a few at a time.
+    assert.ok(instances().length > 0, 'nothing was left: were they killed too early?');
+    await until('the dead instances are swept', async () => {
+        assert.equal((await start(['run', '-l', 'bash', '-c', 'true']).end).code, 0);
+        return instances().length === 0;
+    }, 40_000);
+});
+
+test('PROC-12 the host is killed while its program runs, starts and is busy writing', async () => {
+    const known = new Set(orphans(new Set()).map(({ pid }) => pid));
+    const mark = marker();
+    const runs = [`echo up; sleep ${mark}`, `echo up; setsid sleep ${mark} & sleep ${mark}`, `echo up; sleep ${mark} & while :; do echo ${'x'.repeat(1000)}; done`]
+        .map(text => beginCode('bash', text));
+    await until('all of them run', () => marked(mark).length >= 3 && runs.every(run => run.stdout().startsWith('up\n')));
+    for (const run of runs)
+        run.child.kill('SIGKILL');
+    await until('none of them lives', () => marked(mark).length === 0, 5000);
+    await until('no box of a dead host lives', () => orphans(known).length === 0, 5000);
+    for (const run of runs)
+        assert.equal((await run.end).signal, 'SIGKILL');
+});
+
+describe('PROC-13', { concurrency: 8 }, () => {
+    test('PROC-13 parallel runs, short and long: none is ended by a signal nobody sent', async () => {
+        const seconds = 3;
+        const long = Array.from({ length: 4 }, (_, i) => code('bash', `sleep ${seconds}; echo long ${i}`));
+        const lane = async name => {
+            for (let i = 0; i < 12; i++) {
+                const end = await code('bash', `echo short ${name} ${i}`);
+                assert.deepEqual([end.code, end.signal, end.stdout, end.stderr], [0, null, `short ${name} ${i}\n`, '']);
+            }
+        };
+        await Promise.all(['a', 'b', 'c', 'd'].map(lane));
+        for (const [i, run] of long.entries()) {
+            const end = await run;
+            assert.deepEqual([end.code, end.signal, end.stdout, end.stderr], [0, null, `long ${i}\n`, '']);
+        }
+    });
+
+    test('PROC-13 a long run outlives the workers that served its input', async () => {
+        // Input, then silence: libuv's workers are idle while the program goes on.
+        const long = host(['run', '-l', 'bash', '--stdin', '-', '-c', 'read a; echo "got $a"; read b || sleep 2; echo end'], { input: 'x\n' });
+        const end = await long.end;
+        assert.deepEqual([end.code, end.stdout, end.stderr], [0, 'got x\nend\n', '']);
+    });
+});
