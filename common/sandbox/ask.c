@@ -9,6 +9,7 @@
 
 struct ask {
     char *program, *arg;
+    uint64_t within_ms;
     struct sb_proc *proc; /* NULL: could not be started */
     uv_timer_t timer;
     bool output_ended, gone;
@@ -52,8 +53,8 @@ static void on_late(uv_timer_t *timer)
     struct ask *ask = timer->data;
 
     if (ask->err.code == SB_OK)
-        sb_fail(&ask->err, SB_TIMEOUT, "'%s %s' did not end within %d s", ask->program, ask->arg,
-                SB_ASK_MS / 1000);
+        sb_fail(&ask->err, SB_TIMEOUT, "'%s %s' did not end within %u ms", ask->program, ask->arg,
+                (unsigned)ask->within_ms);
     ask->output_ended = true; /* whoever holds the pipe open now is not waited for */
     sb_proc_kill(ask->proc);
     finish_when_over(ask);
@@ -119,7 +120,7 @@ static void listen_to(struct ask *ask)
     output->data = errors->data = ask;
     ask->output_ended = uv_read_start(output, on_output_alloc, on_output) < 0;
     uv_read_start(errors, on_errors_alloc, on_errors);
-    uv_timer_start(&ask->timer, on_late, SB_ASK_MS, 0);
+    uv_timer_start(&ask->timer, on_late, ask->within_ms, 0);
 }
 
 static void on_not_started(uv_timer_t *timer)
@@ -127,7 +128,7 @@ static void on_not_started(uv_timer_t *timer)
     uv_close((uv_handle_t *)timer, on_timer_closed);
 }
 
-void sb_ask_line(uv_loop_t *loop, const char *program, const char *arg,
+void sb_ask_line(uv_loop_t *loop, const char *program, const char *arg, uint64_t within_ms,
                  void (*on_done)(void *ctx, const struct sb_err *err, const char *line), void *ctx)
 {
     struct ask *ask = sb_alloc(sizeof *ask);
@@ -136,6 +137,7 @@ void sb_ask_line(uv_loop_t *loop, const char *program, const char *arg,
 
     ask->program = sb_strdup(program);
     ask->arg = sb_strdup(arg);
+    ask->within_ms = within_ms;
     ask->on_done = on_done;
     ask->ctx = ctx;
     sb_buf_init(&ask->answer, SB_ASK_BYTES);

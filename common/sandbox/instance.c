@@ -190,10 +190,11 @@ size_t sb_instance_sweep(struct sb_instance *self, size_t most)
     uv_dirent_t entry;
 
     if (uv_fs_scandir(NULL, &request, instances, 0, NULL) >= 0) {
-        while (mended < most && uv_fs_scandir_next(&request, &entry) == 0) {
+        /* always to the end: libuv 1.44 leaks the last entry of a walk that stops at it */
+        while (uv_fs_scandir_next(&request, &entry) == 0) {
             char *dir;
 
-            if (!is_id(entry.name) || strcmp(entry.name, self->id) == 0)
+            if (mended == most || !is_id(entry.name) || strcmp(entry.name, self->id) == 0)
                 continue;
             dir = join(instances, entry.name);
             mended += mend(dir);

@@ -15,19 +15,18 @@
 #include "sandbox/probe_cache.h"
 #include "sandbox/verdict.h"
 
-#define GROUP_MS     4000 /* wall time of one group of canaries */
-#define OUTPUT_BYTES 4096 /* of one group: a few short lines */
-#define GONE_US                                                                                              \
-    ((SB_BOX_GONE_MS - 500) * INT64_C(1000)) /* the box lets go after SB_BOX_GONE_MS, gone or not */
+#define VERSION_MS   3000                   /* for the version */
+#define GROUP_MS     4000                   /* wall time of one group of canaries */
+#define OUTPUT_BYTES 4096                   /* of one group: a few short lines */
+#define GONE_MS      (SB_BOX_GONE_MS - 500) /* the box lets go after SB_BOX_GONE_MS, gone or not */
 
 /* A box so small that each limit is hit at once. */
-static const struct sb_grant SMALL = {.value = {
-                                          [SB_ROW_MEMORY_MB] = 64,
-                                          [SB_ROW_PROCESSES] = 32,
-                                          [SB_ROW_WORKSPACE_MB] = 2,
-                                          [SB_ROW_SHM_MB] = 1,
-                                          [SB_ROW_OPEN_FILES] = 256,
-                                      }};
+static const struct sb_grant SMALL = {
+    .value[SB_ROW_MEMORY_MB] = 64,
+    .value[SB_ROW_PROCESSES] = 32,
+    .value[SB_ROW_WORKSPACE_MB] = 2,
+    .value[SB_ROW_SHM_MB] = 1,
+};
 
 struct probe {
     uv_loop_t *loop;
@@ -193,7 +192,7 @@ static void judge(struct probe *probe)
 {
     probe->seen.network = probe->bait->network_seen;
     probe->seen.endpoint = probe->bait->endpoint_seen;
-    probe->seen.gone = probe->closed_at && sb_clock_us() - probe->closed_at < GONE_US;
+    probe->seen.gone = probe->closed_at && sb_clock_us() - probe->closed_at < GONE_MS * INT64_C(1000);
     probe->seen.left_behind_dead =
         probe->verdict.left_behind && uv_kill((int)probe->verdict.left_behind, 0) == UV_ESRCH;
     probe->result.usable = true;
@@ -294,7 +293,8 @@ static void look(uv_timer_t *timer)
     }
     uv_timer_start(&probe->timer, on_late, SB_PROBE_MS, 0);
     if (result->backend->version_arg)
-        sb_ask_line(probe->loop, result->facts.program, result->backend->version_arg, on_version, probe);
+        sb_ask_line(probe->loop, result->facts.program, result->backend->version_arg, VERSION_MS, on_version,
+                    probe);
     else
         open_box(probe);
 }
