@@ -97,8 +97,8 @@ static void the_guest_is_found_beside_the_program_or_in_libexec(void **state)
     char *bin = sb_asprintf("%s%cbin", dir, slash),
          *program = sb_asprintf("%s%cllm-sandbox%s", bin, slash, ending);
     char *libexec = sb_asprintf("%s%clibexec", dir, slash),
-         *far = sb_asprintf("%s%cllm-sandbox", libexec, slash);
-    char *far_guest = sb_asprintf("%s%cllm-sandbox-guest%s", far, slash, ending);
+         *distant = sb_asprintf("%s%cllm-sandbox", libexec, slash);
+    char *far_guest = sb_asprintf("%s%cllm-sandbox-guest%s", distant, slash, ending);
     char *near_guest = sb_asprintf("%s%cllm-sandbox-guest%s", bin, slash, ending);
     struct sb_buf out;
     struct sb_err err = {0};
@@ -106,7 +106,7 @@ static void the_guest_is_found_beside_the_program_or_in_libexec(void **state)
     sb_buf_init(&out, 4096);
     tempdir_mkdir(bin);
     tempdir_mkdir(libexec);
-    tempdir_mkdir(far);
+    tempdir_mkdir(distant);
     assert_int_equal(sb_guest_find_beside(program, &out, &err), -1);
     assert_int_equal(err.code, SB_NOT_FOUND);
     assert_non_null(strstr(err.text, near_guest));
@@ -120,7 +120,7 @@ static void the_guest_is_found_beside_the_program_or_in_libexec(void **state)
     sb_buf_done(&out);
     sb_free(near_guest);
     sb_free(far_guest);
-    sb_free(far);
+    sb_free(distant);
     sb_free(libexec);
     sb_free(program);
     sb_free(bin);
