@@ -211,6 +211,7 @@ static void on_broken(void *ctx, const struct sb_err *why, const char *mend)
 {
     struct probe *probe = ctx;
 
+    /* also when what answers is no guest of ours: it is then refused twice */
     if (why->code == SB_DENIED && probe->group == 0 && !probe->result.facts.guest_by_data)
         probe->again = true;
     else
