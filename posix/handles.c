@@ -72,12 +72,17 @@ static int copy(int from, int to, off_t size)
 static int make_guest(const char *path, int source, const struct stat *status, struct sb_err *err)
 {
     int writer = make_memfd("llm-sandbox-guest", MFD_EXEC), reader = -1, rc = -1;
+    mode_t mode = 0555;
 
+    if (writer < 0 && errno == EACCES) { /* vm.memfd_noexec=2: good enough to be copied into the box */
+        writer = make_memfd("llm-sandbox-guest", MFD_NOEXEC_SEAL);
+        mode = 0444;
+    }
     if (writer < 0)
         return sb_fail_os(err, "cannot make the guest's memfd");
     if (copy(source, writer, status->st_size) < 0)
         sb_fail_os(err, "cannot copy the guest '%s'", path);
-    else if (fchmod(writer, 0555) < 0 ||
+    else if (fchmod(writer, mode) < 0 ||
              fcntl(writer, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
         sb_fail_os(err, "cannot seal the guest's memfd");
     else if ((reader = reopen(writer)) < 0)

@@ -50,7 +50,8 @@ static const struct {
      "systempaths=unconfined"},
     {"The --size option is not permitted in setuid mode", NULL, SB_UNSUPPORTED,
      "bwrap is setuid, and --size is not permitted in setuid mode", "chmod u-s the bwrap program"},
-    {"execvp ", NULL, SB_DENIED, "the guest can't be executed in the box", ""},
+    {"execvp ", NULL, SB_DENIED, "the guest can't be executed in the box",
+     "llm-sandbox doctor (it measures anew how the guest can get into a box)"},
 };
 
 static size_t line_len(const char *line)
