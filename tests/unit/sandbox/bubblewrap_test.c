@@ -245,7 +245,7 @@ static void each_text_of_bwrap_has_its_sentence_and_mend(void **state)
     check_said("bwrap: The --size option is not permitted in setuid mode\n", SB_UNSUPPORTED, "setuid",
                "chmod u-s");
     check_said("bwrap: execvp /proc/self/fd/3: Permission denied\n", SB_DENIED, "guest can't be executed",
-               "");
+               "llm-sandbox doctor");
 }
 
 static void a_known_text_is_found_behind_other_lines(void **state)
