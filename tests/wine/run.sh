@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # sh tests/wine/run.sh PROGRAM ARGS: runs a Windows program under Wine, as ctest does.
 # Without WINEPREFIX in the environment the prefix is SB_WINEPREFIX (the build's own), else
-# wineprefix beside PROGRAM. It is made once, under a lock, and says Windows 10.
+# wineprefix beside PROGRAM. It is made once and says Windows 10.
 set -eu
 [ $# -gt 0 ] || { echo "usage: run.sh PROGRAM ARGS" >&2; exit 2; }
 wine=${SB_WINE:-/usr/lib/wine/wine64}
@@ -11,14 +11,19 @@ WINEDEBUG=${WINEDEBUG:--all}
 WINEDLLOVERRIDES=${WINEDLLOVERRIDES:-mscoree,mshtml=}
 export WINEPREFIX WINEDEBUG WINEDLLOVERRIDES
 
-if [ ! -e "$WINEPREFIX/.ready" ]; then
-    mkdir -p "$WINEPREFIX"
-    # winecfg: a fresh prefix of Wine 8 calls itself Windows 7. -o and the redirections: so that
-    # the server, which lives on for a while, holds neither our lock nor our caller's pipes.
-    flock -o "$WINEPREFIX/.lock" sh -c '
-        [ -e "$WINEPREFIX/.ready" ] && exit 0
+# The server and the services that the first program of a session brings up keep that program's
+# stderr for as long as any program runs: whoever reads it to its end would wait for the others.
+# So the session is begun here, by a program without streams, and lasts 20 s beyond its last one.
+# winecfg: a fresh prefix of Wine 8 calls itself Windows 7. -o: the server must not hold the lock.
+mkdir -p "$WINEPREFIX"
+flock -o "$WINEPREFIX/.lock" sh -c '
+    server=${0%/*}/wineserver64
+    [ -x "$server" ] || server=wineserver
+    if ! "$server" -k0 2>/dev/null; then
         exec >"$WINEPREFIX/.log" 2>&1 </dev/null
-        "$0" wineboot -i && "$0" winecfg -v win10 && : >"$WINEPREFIX/.ready"' "$wine" ||
-        { echo "run.sh: cannot make the Wine prefix $WINEPREFIX" >&2; exit 125; }
-fi
+        "$server" -p20
+        [ -e "$WINEPREFIX/.ready" ] || { "$0" wineboot -i && "$0" winecfg -v win10; } || exit
+        "$0" cmd /c exit
+        : >"$WINEPREFIX/.ready"
+    fi' "$wine" || { echo "run.sh: cannot begin a Wine session in $WINEPREFIX" >&2; exit 125; }
 exec "$wine" "$@"
