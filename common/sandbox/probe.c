@@ -89,6 +89,18 @@ static void fail_with(struct probe *probe, const struct sb_err *why, const char 
     snprintf(probe->result.mend, sizeof probe->result.mend, "%s", mend);
 }
 
+/* For a program that hangs or fails before it says anything of use. */
+static void fail_strange(struct probe *probe, const struct sb_err *why)
+{
+    const char *program = probe->result.facts.program;
+    char mend[480] = "";
+
+    if (program[0])
+        snprintf(mend, sizeof mend,
+                 "see by hand what '%.200s --version' says; if that is nothing, install it again", program);
+    fail_with(probe, why, mend);
+}
+
 static void on_late(uv_timer_t *timer)
 {
     struct probe *probe = timer->data;
@@ -96,7 +108,7 @@ static void on_late(uv_timer_t *timer)
 
     sb_fail(&why, SB_TIMEOUT, "backend %s could not be probed within %d s", probe->result.backend->name,
             SB_PROBE_MS / 1000);
-    fail_with(probe, &why, "");
+    fail_strange(probe, &why);
     if (probe->box)
         sb_box_close(probe->box); /* else the version is asked, which has an end of its own */
 }
@@ -214,6 +226,8 @@ static void on_broken(void *ctx, const struct sb_err *why, const char *mend)
     /* also when what answers is no guest of ours: it is then refused twice */
     if (why->code == SB_DENIED && probe->group == 0 && !probe->result.facts.guest_by_data)
         probe->again = true;
+    else if (!mend[0] && (why->code == SB_TIMEOUT || why->code == SB_DENIED))
+        fail_strange(probe, why);
     else
         fail_with(probe, why, mend);
 }
@@ -260,7 +274,7 @@ static void on_version(void *ctx, const struct sb_err *err, const char *line)
     struct sb_err why = {0};
 
     if (err)
-        fail_with(probe, err, "");
+        fail_strange(probe, err);
     else if (probe->result.backend->check_version(line, &probe->result.facts, mend, sizeof mend, &why) < 0)
         fail_with(probe, &why, mend);
     if (failed(probe))

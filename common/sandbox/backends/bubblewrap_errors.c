@@ -105,9 +105,11 @@ void sb_bubblewrap_explain(const char *errors, const struct sb_proc_end *end, ch
         size_t quoted = sb_utf8_cut(first, line_len(first), QUOTED_BYTES);
 
         sb_fail(err, SB_HOST, "bwrap started no box: %.*s", (int)quoted, first);
-    } else if (end->signalled) {
-        sb_fail(err, SB_HOST, "bwrap was ended by signal %u without a word", (unsigned)end->code);
-    } else {
-        sb_fail(err, SB_HOST, "bwrap ended with %u without a word", (unsigned)end->code);
+        return;
     }
+    snprintf(mend, mend_cap, "apt-get install --reinstall bubblewrap");
+    if (end->signalled)
+        sb_fail(err, SB_HOST, "bwrap was ended by signal %u without a word", (unsigned)end->code);
+    else
+        sb_fail(err, SB_HOST, "bwrap ended with %u without a word", (unsigned)end->code);
 }

@@ -76,7 +76,7 @@ int sb_bubblewrap_version(const char *line, struct sb_backend_facts *facts, char
     int end = 0;
 
     if (sscanf(line, "bubblewrap %5u.%5u%n.%5u%n", &major, &minor, &end, &patch, &end) < 2 || line[end]) {
-        set_mend(mend, mend_cap, INSTALL, "");
+        set_mend(mend, mend_cap, "apt-get install --reinstall bubblewrap, after: rm ", facts->program);
         return sb_fail(err, SB_UNSUPPORTED, "'%s' does not say which bubblewrap it is", facts->program);
     }
     snprintf(facts->version, sizeof facts->version, "%u.%u.%u", major, minor, patch);

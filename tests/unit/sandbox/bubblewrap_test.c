@@ -279,6 +279,7 @@ static void silence_is_a_sentence_too(void **state)
     assert_string_equal(err.text, "bwrap was ended by signal 9 without a word");
     sb_bubblewrap.explain("\n", &quiet, mend, sizeof mend, &err);
     assert_string_equal(err.text, "bwrap ended with 0 without a word");
+    assert_non_null(strstr(mend, "--reinstall"));
 }
 
 static void no_bwrap_is_not_found(void **state)
