@@ -92,12 +92,12 @@ static void fail_with(struct probe *probe, const struct sb_err *why, const char 
 /* For a program that hangs or fails before it says anything of use. */
 static void fail_strange(struct probe *probe, const struct sb_err *why)
 {
-    const char *program = probe->result.facts.program;
+    const char *program = probe->result.facts.program, *arg = probe->result.backend->version_arg;
     char mend[480] = "";
 
-    if (program[0])
-        snprintf(mend, sizeof mend,
-                 "see by hand what '%.200s --version' says; if that is nothing, install it again", program);
+    if (program[0] && arg)
+        snprintf(mend, sizeof mend, "see by hand what '%.200s %s' says; if that is nothing, install it again",
+                 program, arg);
     fail_with(probe, why, mend);
 }
 
