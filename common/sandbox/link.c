@@ -1,59 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-#include "sandbox/link.h"
+#include "sandbox/link_inner.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/utf8.h"
 
-/* What one read takes from the guest: a DATA frame and some. */
-#define READ_BYTES (128u * 1024)
 /* Credit is told in such steps: a guest that sends single bytes must not make us answer each. */
 #define CREDIT_STEP (64u * 1024)
 /* Unsent bytes: every operation's window and its requests. A guest that talks without reading
  * can fill it with the answers it gets: that breaks the link. */
 #define OUTGOING_MAX (SB_WIRE_OPS_MAX * (size_t)(SB_WIRE_WINDOW + SB_WIRE_HEADER) + 4u * SB_WIRE_PAYLOAD_MAX)
 
-enum op_kind { OP_NONE, OP_PUT, OP_GET, OP_LIST, OP_REMOVE, OP_EXEC };
-
-/* Which streams an operation has: bit per channel. */
-static const unsigned char receives[] = {
-    [OP_GET] = 1u << SB_CHAN_OUT,
-    [OP_LIST] = 1u << SB_CHAN_OUT,
-    [OP_EXEC] = 1u << SB_CHAN_OUT | 1u << SB_CHAN_ERR,
-};
-
-struct op {
-    enum op_kind kind;
-    uint32_t id;
-    struct sb_op_events events;
-    bool forgotten; /* nobody listens; its streams are drained */
-    bool sends;     /* has an input stream that is not ended */
-    uint32_t may_send;
-    uint32_t may_receive[SB_CHAN_COUNT];
-    uint32_t owed[SB_CHAN_COUNT]; /* credit the owner gave that we have not told yet */
-    bool ended[SB_CHAN_COUNT];
-};
-
-struct sb_link {
-    uv_stream_t *input, *output;
-    struct sb_link_events events;
-    uv_idle_t flusher; /* sends what was gathered at the next turn */
-    struct sb_buf incoming, outgoing;
-    struct op ops[SB_WIRE_OPS_MAX];
-    uint32_t last_id;
-    bool hello, broken, closing;
-    struct write *write; /* the one that is on its way; NULL: none */
-    char read_space[READ_BYTES];
-};
-
-struct write {
+struct sb_link_write {
     uv_write_t request;
     struct sb_link *link; /* NULL: freed meanwhile */
     char *bytes;
 };
 
-static struct op *find(struct sb_link *link, uint32_t id)
+struct sb_link_op *sb_link_find(struct sb_link *link, uint32_t id)
 {
     for (size_t i = 0; id != 0 && i < SB_COUNT(link->ops); i++)
         if (link->ops[i].kind != OP_NONE && link->ops[i].id == id)
@@ -63,7 +27,7 @@ static struct op *find(struct sb_link *link, uint32_t id)
 
 static void on_written(uv_write_t *request, int status)
 {
-    struct write *write = (struct write *)request;
+    struct sb_link_write *write = (struct sb_link_write *)request;
     struct sb_link *link = write->link;
 
     sb_free(write->bytes);
@@ -90,7 +54,7 @@ void sb_link_flush(struct sb_link *link)
     if (sent > 0)
         sb_buf_drop(out, (size_t)sent);
     if (out->len > 0) {
-        struct write *write = sb_alloc(sizeof *write);
+        struct sb_link_write *write = sb_alloc(sizeof *write);
         unsigned len = (unsigned)out->len;
 
         link->write = write;
@@ -107,194 +71,10 @@ static void on_idle(uv_idle_t *idle)
     sb_link_flush(idle->data);
 }
 
-static void send_soon(struct sb_link *link)
+void sb_link_send_soon(struct sb_link *link)
 {
     if (!link->broken && !uv_is_active((uv_handle_t *)&link->flusher))
         uv_idle_start(&link->flusher, on_idle);
-}
-
-/* ---- what the guest says ------------------------------------------------------------ */
-
-/* The guest broke the rules: `why` is the sentence. */
-static int refuse(struct sb_err *why, const char *text, uint32_t id)
-{
-    return sb_fail(why, SB_DENIED, "the guest broke the protocol: %s (operation %u)", text, (unsigned)id);
-}
-
-/* The same for a frame or message that its decoder refused. */
-static int malformed(struct sb_err *why)
-{
-    sb_fail_in(why, "the guest broke the protocol");
-    why->code = SB_DENIED;
-    return -1;
-}
-
-static int take_hello(struct sb_link *link, const struct sb_frame *frame, struct sb_err *why)
-{
-    struct sb_wire_hello hello;
-
-    if (link->hello)
-        return refuse(why, "a second HELLO", frame->id);
-    if (sb_wire_get_hello(frame, &hello, why) < 0)
-        return malformed(why);
-    if (hello.version != SB_WIRE_VERSION)
-        return sb_fail(why, SB_DENIED, "the guest speaks protocol version %u, this host %u",
-                       (unsigned)hello.version, SB_WIRE_VERSION);
-    if (strcmp(hello.build, sb_wire_build_id()) != 0)
-        return sb_fail(why, SB_DENIED, "the guest is of another build (%.12s, this host %.12s)", hello.build,
-                       sb_wire_build_id());
-    link->hello = true;
-    link->events.on_hello(link->events.ctx, &hello);
-    return 0;
-}
-
-/* Ends the operation, then tells its owner: the slot is free before the call. */
-static void finish(struct op *op, const struct sb_err *error, const struct sb_wire_exit *exit)
-{
-    struct op last = *op;
-
-    memset(op, 0, sizeof *op);
-    if (last.forgotten)
-        return;
-    if (exit != NULL)
-        last.events.on_exit(last.events.ctx, exit);
-    else
-        last.events.on_done(last.events.ctx, error);
-}
-
-static int take_error(struct sb_link *link, const struct sb_frame *frame, struct sb_err *why)
-{
-    struct op *op = find(link, frame->id);
-    struct sb_wire_error error;
-    struct sb_err told = {0};
-    struct sb_utf8_repair repair = {0};
-    struct sb_buf text;
-
-    if (sb_wire_get_error(frame, &error, why) < 0)
-        return malformed(why);
-    if (frame->id != 0 && op == NULL)
-        return refuse(why, "ERROR for nothing that is open", frame->id);
-    sb_buf_init(&text, sizeof error.text * 3);
-    sb_utf8_repair(&repair, error.text, strlen(error.text), &text);
-    sb_utf8_repair_end(&repair, &text);
-    /* A hostile guest may claim any code: only "it worked" would mislead. */
-    sb_fail(&told, error.code > SB_OK && error.code <= SB_BUG ? (enum sb_code)error.code : SB_HOST, "%s", text.data);
-    told.os = error.os;
-    sb_buf_done(&text);
-    if (frame->id == 0) {
-        *why = told;
-        return sb_fail_in(why, "the guest gave up");
-    }
-    if (op->kind == OP_PUT) { /* "I know": else the guest refuses the next EXEC, since its file is missing */
-        sb_wire_put_frame(&link->outgoing, SB_MSG_CANCEL, SB_CHAN_IN, op->id, NULL, 0);
-        send_soon(link);
-    }
-    finish(op, &told, NULL);
-    return 0;
-}
-
-static int take_done(struct sb_link *link, const struct sb_frame *frame, struct sb_err *why)
-{
-    struct op *op = find(link, frame->id);
-
-    if (op == NULL || (op->kind != OP_PUT && op->kind != OP_REMOVE))
-        return refuse(why, "DONE for nothing that is open", frame->id);
-    finish(op, NULL, NULL);
-    return 0;
-}
-
-static int take_exit(struct sb_link *link, const struct sb_frame *frame, struct sb_err *why)
-{
-    struct op *op = find(link, frame->id);
-    struct sb_wire_exit exit;
-
-    if (op == NULL || op->kind != OP_EXEC)
-        return refuse(why, "EXIT of no run", frame->id);
-    if (!op->ended[SB_CHAN_OUT] || !op->ended[SB_CHAN_ERR])
-        return refuse(why, "EXIT before the end of the output", frame->id);
-    if (sb_wire_get_exit(frame, &exit, why) < 0)
-        return malformed(why);
-    finish(op, NULL, &exit);
-    sb_wire_exit_done(&exit);
-    return 0;
-}
-
-/* The open stream a DATA or END frame belongs to, or NULL. */
-static struct op *stream_of(struct sb_link *link, const struct sb_frame *frame)
-{
-    struct op *op = find(link, frame->id);
-
-    if (op == NULL || (receives[op->kind] & 1u << frame->channel) == 0 || op->ended[frame->channel])
-        return NULL;
-    return op;
-}
-
-static int take_data(struct sb_link *link, const struct sb_frame *frame, struct sb_err *why)
-{
-    struct op *op = stream_of(link, frame);
-
-    if (op == NULL)
-        return refuse(why, "DATA for no open stream", frame->id);
-    if (frame->len > op->may_receive[frame->channel])
-        return refuse(why, "DATA beyond its credit", frame->id);
-    op->may_receive[frame->channel] -= frame->len;
-    if (op->forgotten)
-        sb_link_credit(link, op->id, (enum sb_channel)frame->channel, frame->len);
-    else if (frame->len > 0)
-        op->events.on_data(op->events.ctx, (enum sb_channel)frame->channel, frame->payload, frame->len);
-    return 0;
-}
-
-static int take_end(struct sb_link *link, const struct sb_frame *frame, struct sb_err *why)
-{
-    struct op *op = stream_of(link, frame);
-    bool last;
-
-    if (op == NULL)
-        return refuse(why, "END of no open stream", frame->id);
-    op->ended[frame->channel] = true;
-    last = op->kind != OP_EXEC;
-    if (!op->forgotten && op->events.on_end != NULL)
-        op->events.on_end(op->events.ctx, (enum sb_channel)frame->channel);
-    op = find(link, frame->id); /* the callback may have closed the link */
-    if (last && op != NULL && !link->closing)
-        finish(op, NULL, NULL);
-    return 0;
-}
-
-static int take_credit(struct sb_link *link, const struct sb_frame *frame, struct sb_err *why)
-{
-    struct op *op = find(link, frame->id);
-    uint32_t bytes;
-
-    if (sb_wire_get_credit(frame, &bytes, why) < 0)
-        return malformed(why);
-    if (frame->channel != SB_CHAN_IN || op == NULL || (op->kind != OP_PUT && op->kind != OP_EXEC))
-        return refuse(why, "CREDIT for no stream of ours", frame->id);
-    if (bytes > SB_WIRE_WINDOW - op->may_send)
-        return refuse(why, "more CREDIT than the window", frame->id);
-    op->may_send += bytes;
-    if (op->sends && !op->forgotten && op->events.on_input != NULL)
-        op->events.on_input(op->events.ctx);
-    return 0;
-}
-
-static const struct {
-    enum sb_msg type;
-    int (*take)(struct sb_link *link, const struct sb_frame *frame, struct sb_err *why);
-} answers[] = {
-    {SB_MSG_HELLO, take_hello}, {SB_MSG_DATA, take_data}, {SB_MSG_END, take_end},   {SB_MSG_CREDIT, take_credit},
-    {SB_MSG_DONE, take_done},   {SB_MSG_EXIT, take_exit}, {SB_MSG_ERROR, take_error},
-};
-
-static int take_frame(struct sb_link *link, const struct sb_frame *frame, struct sb_err *why)
-{
-    if (!link->hello && frame->type != SB_MSG_HELLO && !(frame->type == SB_MSG_ERROR && frame->id == 0))
-        return refuse(why, "something before HELLO", frame->id);
-    for (size_t i = 0; i < SB_COUNT(answers); i++)
-        if (answers[i].type == frame->type)
-            return answers[i].take(link, frame, why);
-    return refuse(why, "a message only a host sends", frame->id);
 }
 
 static void break_link(struct sb_link *link, const struct sb_err *why)
@@ -324,8 +104,8 @@ static size_t take_frames(struct sb_link *link, const char *bytes, size_t len)
         if (covers > 0)
             used += (size_t)covers;
         else
-            malformed(&why);
-        if (covers < 0 || take_frame(link, &frame, &why) < 0)
+            sb_link_malformed(&why);
+        if (covers < 0 || sb_link_take(link, &frame, &why) < 0)
             break_link(link, &why);
     }
     return used;
@@ -362,7 +142,8 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf)
         sb_buf_drop(&link->incoming, take_frames(link, link->incoming.data, link->incoming.len));
     }
     if (link->outgoing.full) {
-        sb_fail(&why, SB_DENIED, "the guest broke the protocol: it talks, but does not read what it is answered");
+        sb_fail(&why, SB_DENIED,
+                "the guest broke the protocol: it talks, but does not read what it is answered");
         break_link(link, &why);
     }
     sb_link_flush(link);
@@ -370,8 +151,8 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf)
 
 /* ---- what the owner asks ------------------------------------------------------------ */
 
-int sb_link_open(uv_stream_t *input, uv_stream_t *output, const struct sb_link_events *events, struct sb_link **out,
-                 struct sb_err *err)
+int sb_link_open(uv_stream_t *input, uv_stream_t *output, const struct sb_link_events *events,
+                 struct sb_link **out, struct sb_err *err)
 {
     struct sb_link *link = sb_alloc(sizeof *link);
     int rc;
@@ -380,7 +161,7 @@ int sb_link_open(uv_stream_t *input, uv_stream_t *output, const struct sb_link_e
     link->output = output;
     link->events = *events;
     /* One unfinished frame at most, and one read on top of it. */
-    sb_buf_init(&link->incoming, SB_WIRE_HEADER + SB_WIRE_PAYLOAD_MAX + READ_BYTES);
+    sb_buf_init(&link->incoming, SB_WIRE_HEADER + SB_WIRE_PAYLOAD_MAX + SB_LINK_READ);
     sb_buf_init(&link->outgoing, OUTGOING_MAX);
     output->data = link;
     rc = uv_read_start(output, on_alloc, on_read);
@@ -423,14 +204,14 @@ void sb_link_start(struct sb_link *link, unsigned flags)
 
     memcpy(start.build, sb_wire_build_id(), sizeof start.build);
     sb_wire_put_start(&link->outgoing, &start);
-    send_soon(link);
+    sb_link_send_soon(link);
 }
 
 /* A new operation with its id and full windows, or NULL. */
-static struct op *begin(struct sb_link *link, enum op_kind kind, const struct sb_op_events *events,
-                        struct sb_err *err)
+static struct sb_link_op *begin(struct sb_link *link, enum sb_link_op_kind kind,
+                                const struct sb_op_events *events, struct sb_err *err)
 {
-    struct op *op = NULL;
+    struct sb_link_op *op = NULL;
 
     if (link->broken || link->closing) {
         sb_fail(err, SB_HOST, "the box is closed");
@@ -454,24 +235,25 @@ static struct op *begin(struct sb_link *link, enum op_kind kind, const struct sb
 }
 
 /* The request was encoded behind `before`; a request past its caps is taken back whole. */
-static uint32_t sent(struct sb_link *link, struct op *op, size_t before, struct sb_err *err)
+static uint32_t sent(struct sb_link *link, struct sb_link_op *op, size_t before, struct sb_err *err)
 {
     if (link->outgoing.full) {
         link->outgoing.len = before;
         link->outgoing.full = false;
         memset(op, 0, sizeof *op);
-        sb_fail(err, SB_LIMIT, "the request is larger than a box takes (%u bytes of arguments and environment)",
+        sb_fail(err, SB_LIMIT,
+                "the request is larger than a box takes (%u bytes of arguments and environment)",
                 SB_WIRE_PAYLOAD_MAX);
         return 0;
     }
-    send_soon(link);
+    sb_link_send_soon(link);
     return op->id;
 }
 
-uint32_t sb_link_put(struct sb_link *link, const char *path, unsigned flags, const struct sb_op_events *events,
-                     struct sb_err *err)
+uint32_t sb_link_put(struct sb_link *link, const char *path, unsigned flags,
+                     const struct sb_op_events *events, struct sb_err *err)
 {
-    struct op *op = begin(link, OP_PUT, events, err);
+    struct sb_link_op *op = begin(link, OP_PUT, events, err);
     struct sb_wire_put put = {.flags = flags};
     size_t before = link->outgoing.len;
 
@@ -488,7 +270,7 @@ uint32_t sb_link_put(struct sb_link *link, const char *path, unsigned flags, con
 uint32_t sb_link_get(struct sb_link *link, const char *path, uint64_t offset, uint64_t most,
                      const struct sb_op_events *events, struct sb_err *err)
 {
-    struct op *op = begin(link, OP_GET, events, err);
+    struct sb_link_op *op = begin(link, OP_GET, events, err);
     struct sb_wire_get get = {.offset = offset, .most = most};
     size_t before = link->outgoing.len;
 
@@ -502,10 +284,10 @@ uint32_t sb_link_get(struct sb_link *link, const char *path, uint64_t offset, ui
     return sent(link, op, before, err);
 }
 
-static uint32_t ask_path(struct sb_link *link, enum op_kind kind, enum sb_msg type, const char *path,
+static uint32_t ask_path(struct sb_link *link, enum sb_link_op_kind kind, enum sb_msg type, const char *path,
                          const struct sb_op_events *events, struct sb_err *err)
 {
-    struct op *op = begin(link, kind, events, err);
+    struct sb_link_op *op = begin(link, kind, events, err);
     size_t before = link->outgoing.len;
 
     if (op == NULL)
@@ -514,7 +296,8 @@ static uint32_t ask_path(struct sb_link *link, enum op_kind kind, enum sb_msg ty
     return sent(link, op, before, err);
 }
 
-uint32_t sb_link_list(struct sb_link *link, const char *path, const struct sb_op_events *events, struct sb_err *err)
+uint32_t sb_link_list(struct sb_link *link, const char *path, const struct sb_op_events *events,
+                      struct sb_err *err)
 {
     return ask_path(link, OP_LIST, SB_MSG_LIST, path, events, err);
 }
@@ -525,10 +308,10 @@ uint32_t sb_link_remove(struct sb_link *link, const char *path, const struct sb_
     return ask_path(link, OP_REMOVE, SB_MSG_REMOVE, path, events, err);
 }
 
-uint32_t sb_link_exec(struct sb_link *link, const struct sb_wire_exec *exec, const struct sb_op_events *events,
-                      struct sb_err *err)
+uint32_t sb_link_exec(struct sb_link *link, const struct sb_wire_exec *exec,
+                      const struct sb_op_events *events, struct sb_err *err)
 {
-    struct op *op = begin(link, OP_EXEC, events, err);
+    struct sb_link_op *op = begin(link, OP_EXEC, events, err);
     size_t before = link->outgoing.len;
 
     if (op == NULL)
@@ -540,10 +323,10 @@ uint32_t sb_link_exec(struct sb_link *link, const struct sb_wire_exec *exec, con
 
 static void order(struct sb_link *link, enum sb_msg type, uint32_t id)
 {
-    if (find(link, id) == NULL)
+    if (sb_link_find(link, id) == NULL)
         return; /* it has ended already */
     sb_wire_put_frame(&link->outgoing, type, SB_CHAN_IN, id, NULL, 0);
-    send_soon(link);
+    sb_link_send_soon(link);
 }
 
 void sb_link_kill(struct sb_link *link, uint32_t id)
@@ -563,19 +346,19 @@ void sb_link_cancel(struct sb_link *link, uint32_t id)
 
 void sb_link_forget(struct sb_link *link, uint32_t id)
 {
-    struct op *op = find(link, id);
+    struct sb_link_op *op = sb_link_find(link, id);
 
     if (op == NULL)
         return;
     op->forgotten = true;
     for (int i = 0; i < SB_CHAN_COUNT; i++)
-        if ((receives[op->kind] & 1u << i) != 0)
+        if (sb_link_receives(op->kind, i))
             sb_link_credit(link, id, (enum sb_channel)i, SB_WIRE_WINDOW - op->may_receive[i] - op->owed[i]);
 }
 
 size_t sb_link_send(struct sb_link *link, uint32_t id, const void *bytes, size_t len)
 {
-    struct op *op = find(link, id);
+    struct sb_link_op *op = sb_link_find(link, id);
     size_t done = 0;
 
     while (op != NULL && op->sends && done < len && op->may_send > 0) {
@@ -590,13 +373,13 @@ size_t sb_link_send(struct sb_link *link, uint32_t id, const void *bytes, size_t
         done += piece;
     }
     if (done > 0)
-        send_soon(link);
+        sb_link_send_soon(link);
     return done;
 }
 
 void sb_link_send_end(struct sb_link *link, uint32_t id)
 {
-    struct op *op = find(link, id);
+    struct sb_link_op *op = sb_link_find(link, id);
 
     if (op == NULL || !op->sends)
         return;
@@ -606,7 +389,7 @@ void sb_link_send_end(struct sb_link *link, uint32_t id)
 
 void sb_link_credit(struct sb_link *link, uint32_t id, enum sb_channel channel, size_t bytes)
 {
-    struct op *op = find(link, id);
+    struct sb_link_op *op = sb_link_find(link, id);
 
     if (op == NULL || bytes == 0 || op->ended[channel])
         return;
@@ -616,5 +399,5 @@ void sb_link_credit(struct sb_link *link, uint32_t id, enum sb_channel channel, 
     sb_wire_put_credit(&link->outgoing, channel, id, op->owed[channel]);
     op->may_receive[channel] += op->owed[channel];
     op->owed[channel] = 0;
-    send_soon(link);
+    sb_link_send_soon(link);
 }

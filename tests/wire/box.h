@@ -22,18 +22,18 @@ enum { BOX_INIT_LEFTOVER = 250, BOX_INIT_BYSTANDER = 251 };
 
 struct box_suite {
     enum box_mode mode;
-    char dir[64];     /* made for this run of the suite */
-    char guest[512];  /* copies in dir, readable for the box's uid */
+    char dir[64];    /* made for this run of the suite */
+    char guest[512]; /* copies in dir, readable for the box's uid */
     char program[512];
     const char *runner; /* tests/wine/run.sh */
 };
 
 struct box {
     enum box_mode mode;
-    pid_t pid;      /* PID 1 of the namespace; run.sh, later wine, under Wine; 0: none */
+    pid_t pid; /* PID 1 of the namespace; run.sh, later wine, under Wine; 0: none */
     int pidfd;
-    int to, from;   /* the guest's stdin and stdout */
-    char dir[128];  /* its workspace */
+    int to, from;  /* the guest's stdin and stdout */
+    char dir[128]; /* its workspace */
 };
 
 /* Makes dir and the copies. -1 with err; SB_UNSUPPORTED: this machine allows no namespaces. */

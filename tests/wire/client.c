@@ -92,7 +92,8 @@ static int on_credit(struct client *c, struct client_op *op, const struct sb_fra
     if (sb_wire_get_credit(f, &bytes, &c->err) < 0)
         return -1;
     if (f->channel != SB_CHAN_IN || (op->request != SB_MSG_PUT && op->request != SB_MSG_EXEC))
-        return sb_fail(&c->err, SB_DENIED, "credit on channel %u of %u, which takes no input", f->channel, op->id);
+        return sb_fail(&c->err, SB_DENIED, "credit on channel %u of %u, which takes no input", f->channel,
+                       op->id);
     if (bytes > SB_WIRE_WINDOW - op->credit)
         return sb_fail(&c->err, SB_DENIED, "credit of %u over the window, which has %zu", op->id, op->credit);
     op->credit += bytes;
@@ -242,8 +243,8 @@ struct wait {
 };
 
 /* Turns until `met` says so. */
-static int wait_for(struct client *c, bool (*met)(struct client *, const struct wait *), const struct wait *what,
-                    const char *name, int timeout_ms)
+static int wait_for(struct client *c, bool (*met)(struct client *, const struct wait *),
+                    const struct wait *what, const char *name, int timeout_ms)
 {
     int64_t deadline = client_now_ms() + timeout_ms;
 

@@ -9,8 +9,8 @@
 
 #include "wire/wire.h"
 
-#define CLIENT_OPS       512 /* of one box */
-#define CLIENT_KEEP_MAX  (32u * 1024 * 1024)  /* bytes of a stream that are kept; all are counted */
+#define CLIENT_OPS       512                 /* of one box */
+#define CLIENT_KEEP_MAX  (32u * 1024 * 1024) /* bytes of a stream that are kept; all are counted */
 #define CLIENT_INPUT_MAX (4u * 1024 * 1024)
 #define CLIENT_OUT_MAX   (16u * 1024 * 1024)
 

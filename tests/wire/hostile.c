@@ -64,12 +64,15 @@ static void say_garbage(struct sb_buf *out)
     sb_buf_adds(out, "Traceback (most recent call last):\n  File \"guest\", line 1\n");
 }
 
-static void say_header(struct sb_buf *out, uint32_t len, unsigned type, unsigned channel, unsigned reserved, uint32_t id)
+static void say_header(struct sb_buf *out, uint32_t len, unsigned type, unsigned channel, unsigned reserved,
+                       uint32_t id)
 {
-    const unsigned char header[SB_WIRE_HEADER] = {
-        (unsigned char)len,     (unsigned char)(len >> 8), (unsigned char)(len >> 16), (unsigned char)(len >> 24),
-        (unsigned char)type,    (unsigned char)channel,    (unsigned char)reserved,    0,
-        (unsigned char)id,      (unsigned char)(id >> 8),  (unsigned char)(id >> 16),  (unsigned char)(id >> 24)};
+    const unsigned char header[SB_WIRE_HEADER] = {(unsigned char)len,         (unsigned char)(len >> 8),
+                                                  (unsigned char)(len >> 16), (unsigned char)(len >> 24),
+                                                  (unsigned char)type,        (unsigned char)channel,
+                                                  (unsigned char)reserved,    0,
+                                                  (unsigned char)id,          (unsigned char)(id >> 8),
+                                                  (unsigned char)(id >> 16),  (unsigned char)(id >> 24)};
 
     sb_buf_add(out, header, sizeof(header));
 }
@@ -215,7 +218,8 @@ static void say_error_that_is_none(struct sb_buf *out)
 /* Fine, but for a terminal that shows its text. */
 static void say_error_with_escapes(struct sb_buf *out)
 {
-    sb_wire_put_error(out, RUN_ID, &(struct sb_err){.code = SB_HOST, .text = "no \x1b[2J\r\nroot@host:~# \x7f"});
+    sb_wire_put_error(out, RUN_ID,
+                      &(struct sb_err){.code = SB_HOST, .text = "no \x1b[2J\r\nroot@host:~# \x7f"});
 }
 
 /* Nothing in it breaks a rule, and it never ends. */

@@ -242,8 +242,9 @@ static int run_parts(const char *filter)
     static const struct {
         const struct CMUnitTest *tests;
         const size_t *count;
-    } parts[] = {{files_tests, &files_count}, {runs_tests, &runs_count},         {output_tests, &output_count},
-                 {ends_tests, &ends_count},   {protocol_tests, &protocol_count}, {forge_tests, &forge_count}};
+    } parts[] = {{files_tests, &files_count},       {runs_tests, &runs_count},
+                 {output_tests, &output_count},     {ends_tests, &ends_count},
+                 {protocol_tests, &protocol_count}, {forge_tests, &forge_count}};
     struct CMUnitTest all[MOST_TESTS];
     size_t count = 0;
 

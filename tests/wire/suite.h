@@ -21,8 +21,8 @@ struct fixture {
     char token[48]; /* in the command line of every program that outlives its parent */
 };
 
-extern struct box_suite suite;  /* of this run */
-extern const int soon_ms;       /* what is due at once: longer under Wine */
+extern struct box_suite suite; /* of this run */
+extern const int soon_ms;      /* what is due at once: longer under Wine */
 
 bool under_wine(void);
 bool as_pid1(void);
@@ -48,10 +48,10 @@ struct run_want {
 struct client_op *start_run(struct fixture *f, const struct run_want *want, const char *const *args);
 /* The same without wants; up to its EXIT. */
 struct client_op *do_run(struct fixture *f, const char *const *args);
-#define RUN(f, ...) do_run(f, (const char *const[]){__VA_ARGS__, NULL})
+#define RUN(f, ...)         do_run(f, (const char *const[]){__VA_ARGS__, NULL})
 #define START(f, want, ...) start_run(f, want, (const char *const[]){__VA_ARGS__, NULL})
 
-void must(struct fixture *f, int rc);             /* rc of a client call: 0, or fail with its text */
+void must(struct fixture *f, int rc); /* rc of a client call: 0, or fail with its text */
 void finish(struct fixture *f, const struct client_op *op);
 void assert_exited(const struct client_op *op, uint32_t code);
 void assert_stopped_by(const struct client_op *op, enum sb_limit limit);

@@ -39,7 +39,8 @@ static void the_wall_limit_ends_a_sleeper(void **state)
 static void the_wall_limit_ends_a_whole_stubborn_family(void **state)
 {
     struct fixture *f = ready_box(state);
-    struct client_op *op = START(f, &(struct run_want){.limits = {.wall_ms = under_wine() ? 3000 : 500}}, "family", f->token);
+    struct client_op *op =
+        START(f, &(struct run_want){.limits = {.wall_ms = under_wine() ? 3000 : 500}}, "family", f->token);
 
     wait_for_ups(f, op, 5);
     finish(f, op);
@@ -211,7 +212,8 @@ static void assert_box_ends(struct fixture *f)
     if (!box_wait(&f->box, soon_ms, &status))
         fail_msg("the box is still there %d ms after its stdin ended", soon_ms);
     if (!under_wine() && (!WIFEXITED(status) || WEXITSTATUS(status) != SB_GUEST_END))
-        fail_msg("the box ended with status 0x%x (250: something was left, 251: it killed a stranger)", status);
+        fail_msg("the box ended with status 0x%x (250: something was left, 251: it killed a stranger)",
+                 status);
     assert_nothing_left(f);
 }
 

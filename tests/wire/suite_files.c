@@ -79,7 +79,8 @@ static void a_part_of_a_file_is_got(void **state)
     static const struct {
         uint64_t offset, most;
         const char *text;
-    } parts[] = {{0, 4, "0123"}, {3, 2, "34"}, {8, 0, "89"}, {8, 100, "89"}, {10, 0, ""}, {1ull << 40, 5, ""}};
+    } parts[] = {{0, 4, "0123"}, {3, 2, "34"}, {8, 0, "89"},
+                 {8, 100, "89"}, {10, 0, ""},  {1ull << 40, 5, ""}};
     struct fixture *f = ready_box(state);
 
     put_file(f, "digits", "0123456789", 10, 0);
@@ -259,9 +260,9 @@ static void assert_refused_everywhere(struct fixture *f, const char *path)
 
 static void names_that_lead_out_are_refused(void **state)
 {
-    static const char *const names[] = {"..",       "../x",    "a/../../x", "a/../b", "/etc/passwd", "",     ".",
-                                        "a/",       "/",       ".tmp",      "./..",   "\\\\srv\\x",  "C:\\x", "..\\x",
-                                        ".tmp/mine", "//etc/x"};
+    static const char *const names[] = {"..",    "../x",  "a/../../x", "a/../b", "/etc/passwd", "",
+                                        ".",     "a/",    "/",         ".tmp",   "./..",        "\\\\srv\\x",
+                                        "C:\\x", "..\\x", ".tmp/mine", "//etc/x"};
     static const char *const windows[] = {"CON", "com1.txt", "a:b", "a\\b", "a.", "a ", "C:x", "a?b", "a\tb"};
     struct fixture *f = ready_box(state);
     char *part = long_text(256), *whole = long_text(SB_WIRE_PATH_MAX);

@@ -50,9 +50,16 @@ static void assert_texts_unordered(const struct client_op *op, const char *const
 
 static void arguments_arrive_exactly(void **state)
 {
-    static const char *const args[] = {"args", "",      " ",     "a b",  "\"",     "\\",    "a\\\"b",  "ends in \\",
-                                       "%PATH%", "$HOME", "`id`", "*",   "a\nb",   "\xc3\xa4\xe2\x82\xac", "--",
-                                       "\\\\\"x y\\\\", "'", "^&|<>", NULL};
+    static const char *const args[] = {"args",   "",
+                                       " ",      "a b",
+                                       "\"",     "\\",
+                                       "a\\\"b", "ends in \\",
+                                       "%PATH%", "$HOME",
+                                       "`id`",   "*",
+                                       "a\nb",   "\xc3\xa4\xe2\x82\xac",
+                                       "--",     "\\\\\"x y\\\\",
+                                       "'",      "^&|<>",
+                                       NULL};
     struct fixture *f = ready_box(state);
     struct client_op *op = do_run(f, args);
 
@@ -191,8 +198,9 @@ static void exit_codes_are_whole(void **state)
     static const struct {
         const char *said;
         uint32_t posix, windows;
-    } rows[] = {{"0", 0, 0},       {"1", 1, 1},     {"44", 44, 44},   {"137", 137, 137},
-                {"139", 139, 139}, {"255", 255, 255}, {"256", 0, 256}, {"300", 44, 300}, {"0x7fffffff", 255, 0x7fffffff}};
+    } rows[] = {{"0", 0, 0},       {"1", 1, 1},       {"44", 44, 44},
+                {"137", 137, 137}, {"139", 139, 139}, {"255", 255, 255},
+                {"256", 0, 256},   {"300", 44, 300},  {"0x7fffffff", 255, 0x7fffffff}};
     struct fixture *f = ready_box(state);
 
     for (size_t i = 0; i < SB_COUNT(rows); i++)
@@ -220,7 +228,11 @@ static void signals_are_told_from_codes(void **state)
     static const struct {
         const char *verb, *number;
         uint32_t signal_number;
-    } rows[] = {{"signal", "11", 11}, {"signal", "9", 9}, {"signal", "15", 15}, {"abort", NULL, 6}, {"crash", NULL, 11}};
+    } rows[] = {{"signal", "11", 11},
+                {"signal", "9", 9},
+                {"signal", "15", 15},
+                {"abort", NULL, 6},
+                {"crash", NULL, 11}};
     struct fixture *f = ready_box(state);
 
     if (under_wine())
@@ -269,7 +281,8 @@ static char *program_bytes(size_t padding, size_t *len)
     return bytes;
 }
 
-static struct client_op *exec_in_workspace(struct fixture *f, const char *name, const char *verb, const char *arg)
+static struct client_op *exec_in_workspace(struct fixture *f, const char *name, const char *verb,
+                                           const char *arg)
 {
     struct sb_wire_exec exec = {.flags = 0};
     struct client_op *op;

@@ -241,8 +241,8 @@ static int run_limits(int argc, char **argv)
     getrlimit(RLIMIT_CORE, &core);
     getrlimit(RLIMIT_FSIZE, &size);
     getrlimit(RLIMIT_NOFILE, &files);
-    tp_say("core %llu file %llu files %llu", (unsigned long long)core.rlim_cur, (unsigned long long)size.rlim_cur,
-           (unsigned long long)files.rlim_cur);
+    tp_say("core %llu file %llu files %llu", (unsigned long long)core.rlim_cur,
+           (unsigned long long)size.rlim_cur, (unsigned long long)files.rlim_cur);
     return 0;
 }
 

@@ -133,8 +133,8 @@ int tp_spawn(bool apart, char **argv)
     start.hStdInput = stream_of(0);
     start.hStdOutput = stream_of(1);
     start.hStdError = stream_of(2);
-    if ((!apart || !CreateProcessW(program, line, NULL, NULL, TRUE, flags | CREATE_BREAKAWAY_FROM_JOB, NULL, NULL,
-                                   &start, &made)) &&
+    if ((!apart || !CreateProcessW(program, line, NULL, NULL, TRUE, flags | CREATE_BREAKAWAY_FROM_JOB, NULL,
+                                   NULL, &start, &made)) &&
         !CreateProcessW(program, line, NULL, NULL, TRUE, flags, NULL, NULL, &start, &made))
         return -1;
     CloseHandle(made.hThread);

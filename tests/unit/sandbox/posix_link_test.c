@@ -19,9 +19,9 @@
 #include "base/alloc.h"
 #include "sandbox/link.h"
 
-#define SOON_MS 20000
+#define SOON_MS    20000
 #define GROWTH_KIB (8 * 1024) /* more than any queue of a link, less than a flood makes in BEAR_MS */
-#define BEAR_MS 300
+#define BEAR_MS    300
 
 struct fixture {
     uv_loop_t loop;
@@ -121,8 +121,11 @@ static pid_t start_hostile(const char *kind, int socket)
 static void open_link(struct fixture *f, const char *kind, bool hoard)
 {
     struct sb_link_events events = {.ctx = f, .on_hello = on_hello, .on_broken = on_broken};
-    struct sb_op_events op = {.ctx = f, .on_data = hoard ? on_hoarded : on_data, .on_end = on_end,
-                              .on_done = on_done, .on_exit = on_exit};
+    struct sb_op_events op = {.ctx = f,
+                              .on_data = hoard ? on_hoarded : on_data,
+                              .on_end = on_end,
+                              .on_done = on_done,
+                              .on_exit = on_exit};
     struct sb_wire_exec exec = {.flags = 0};
     struct sb_err err;
     int pair[2];
