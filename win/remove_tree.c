@@ -27,7 +27,7 @@
 struct walk {
     HANDLE *folders; /* from the root to where we are */
     size_t depth, cap;
-    size_t taken; /* entries that this pass through a folder removed or entered */
+    size_t taken; /* entries that the last pass through this folder removed; SIZE_MAX: none was whole */
     union {
         FILE_FULL_DIR_INFO first; /* for the alignment */
         unsigned char bytes[16 * 1024];
@@ -141,33 +141,37 @@ static bool is_dots(const FILE_FULL_DIR_INFO *info)
     return (units == 1 || units == 2) && info->FileName[0] == L'.' && info->FileName[units - 1] == L'.';
 }
 
-/* Takes the entries of the current folder, always from its start, since we change it under
- * the reader: *entered a deeper one, or *empty. */
+/* One pass through the current folder, from its start, since we change it under the reader:
+ * *entered a deeper one, or it is *empty. An entry that somebody holds open may be listed and
+ * opened again after it was removed (Wine 8): a whole pass that took no fewer entries than the
+ * one before it makes no progress and is an error. */
 static int empty_folder(struct walk *walk, bool *entered, bool *empty, struct sb_err *err)
 {
     HANDLE folder = walk->folders[walk->depth - 1];
-    FILE_INFO_BY_HANDLE_CLASS how = FileFullDirectoryRestartInfo;
+    size_t before = walk->taken;
 
     walk->taken = 0;
-    while (walk->taken == 0) {
+    for (FILE_INFO_BY_HANDLE_CLASS how = FileFullDirectoryRestartInfo;; how = FileFullDirectoryInfo) {
         if (!GetFileInformationByHandleEx(folder, how, &walk->page, sizeof walk->page)) {
             DWORD os = GetLastError();
-            *empty = os == ERROR_NO_MORE_FILES;
-            return *empty ? 0 : fail_at(folder, NULL, os, err);
+            *empty = os == ERROR_NO_MORE_FILES && walk->taken == 0;
+            if (os == ERROR_NO_MORE_FILES && (*empty || walk->taken < before))
+                return 0;
+            return fail_at(folder, NULL, os == ERROR_NO_MORE_FILES ? ERROR_SHARING_VIOLATION : os, err);
         }
-        how = FileFullDirectoryInfo;
         FILE_FULL_DIR_INFO *info = &walk->page.first;
         for (;;) {
             if (!is_dots(info) && take_entry(walk, info, entered, err) < 0)
                 return -1;
-            if (*entered)
+            if (*entered) {
+                walk->taken = SIZE_MAX; /* neither folder's passes are comparable now */
                 return 0;
+            }
             if (info->NextEntryOffset == 0)
                 break;
             info = (FILE_FULL_DIR_INFO *)(void *)((unsigned char *)info + info->NextEntryOffset);
         }
     }
-    return 0;
 }
 
 /* Depth first; the handle of a folder is kept while we are below it. */
@@ -184,6 +188,7 @@ static int empty_all(struct walk *walk, struct sb_err *err)
             return fail_at(folder, NULL, GetLastError(), err);
         CloseHandle(folder);
         walk->depth--;
+        walk->taken = SIZE_MAX;
     }
     return 0;
 }
@@ -207,6 +212,7 @@ int sb_dir_remove_tree(const char *path, struct sb_err *err)
         goto done;
     }
     walk = sb_alloc(sizeof *walk);
+    walk->taken = SIZE_MAX;
     push(walk, root);
     if (!GetFileInformationByHandleEx(root, FileAttributeTagInfo, &seen, sizeof seen))
         rc = sb_fail_os(err, "cannot look at '%s'", path);
