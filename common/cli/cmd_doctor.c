@@ -94,7 +94,6 @@ static void next_language(struct command *c)
         }
         sb_doctor_language(&c->report, language, NULL, &missing);
     }
-    sb_stop_unwatch();
 }
 
 static void start_languages(struct command *c)
@@ -106,7 +105,6 @@ static void start_languages(struct command *c)
     if (c->report.chosen == NULL ||
         sb_policy_grant(&ask, &c->report.chosen->promises, c->report.chosen->backend->name, &c->grant, &err) < 0) {
         c->report.chosen = NULL;
-        sb_stop_unwatch();
         return;
     }
     next_language(c);
@@ -131,8 +129,8 @@ static void next_backend(struct command *c)
                                        .fresh = true};
 
     if (c->status != 0)
-        sb_stop_unwatch();
-    else if (want.backend == NULL)
+        return;
+    if (want.backend == NULL)
         start_languages(c);
     else
         sb_probe_start(&c->host.loop, &want, on_probed, c);

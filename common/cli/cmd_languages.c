@@ -80,7 +80,6 @@ static void on_chosen(void *ctx, const struct sb_probe_result *result)
     } else {
         c->status = sb_cli_fail(&result->why, result->mend);
     }
-    sb_stop_unwatch();
 }
 
 static void on_stop(void *ctx, enum sb_stop_reason reason)

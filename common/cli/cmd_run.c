@@ -203,12 +203,6 @@ static int open_stdin(struct command *c, struct sb_err *err)
 
 /* ---- the run ------------------------------------------------------------------------ */
 
-static void leave_when_idle(struct command *c)
-{
-    if (c->over && c->run == NULL && sb_sink_idle(&c->sinks[0]) && sb_sink_idle(&c->sinks[1]))
-        sb_stop_unwatch();
-}
-
 static void on_written(struct sb_sink *sink, size_t bytes)
 {
     struct command *c = sink->ctx;
@@ -217,7 +211,6 @@ static void on_written(struct sb_sink *sink, size_t bytes)
         sb_run_consumed(c->run, sink == &c->sinks[0] ? SB_CHAN_OUT : SB_CHAN_ERR, bytes);
     if (sink->error != 0 && c->run != NULL && !c->over)
         sb_run_cancel(c->run); /* nobody reads it: the tree must not live on */
-    leave_when_idle(c);
 }
 
 static void on_output(void *ctx, enum sb_channel channel, const void *bytes, size_t len)
@@ -296,7 +289,6 @@ static void on_gone(void *ctx)
     /* A reader that doesn't read, a terminal nobody types on: no reason to stay. */
     if (c->stuck || (c->stopped != 0 && !(sb_sink_idle(&c->sinks[0]) && sb_sink_idle(&c->sinks[1]))))
         uv_stop(&c->host.loop);
-    leave_when_idle(c);
 }
 
 static void refuse(struct command *c, const struct sb_err *err, const char *mend)
@@ -306,7 +298,6 @@ static void refuse(struct command *c, const struct sb_err *err, const char *mend
     strncpy(result.mend, mend, sizeof result.mend - 1);
     c->over = true;
     report(c, &result, "");
-    sb_stop_unwatch();
 }
 
 static const struct sb_language *find_language(const struct command *c, enum sb_wire_os os, struct sb_err *err)
@@ -382,16 +373,14 @@ static void on_chosen(void *ctx, const struct sb_probe_result *result)
     const char *mend = "";
 
     c->chosen = *result;
-    if (c->stopped != 0) {
+    if (c->stopped != 0)
         c->status = sb_stop_status(c->stopped);
-        sb_stop_unwatch();
-    } else if (!result->usable) {
+    else if (!result->usable)
         refuse(c, &result->why, result->mend);
-    } else if (start(c, &mend, &err) < 0) {
+    else if (start(c, &mend, &err) < 0)
         refuse(c, &err, mend);
-    } else {
+    else
         sb_instance_sweep(c->host.instance, 4); /* while the box opens */
-    }
 }
 
 static void on_stop(void *ctx, enum sb_stop_reason reason)
@@ -399,8 +388,12 @@ static void on_stop(void *ctx, enum sb_stop_reason reason)
     struct command *c = ctx;
 
     c->stopped = reason;
-    if (c->run != NULL)
+    if (c->run != NULL) {
         sb_run_cancel(c->run);
+    } else if (c->over) { /* only a reader that doesn't read keeps us */
+        c->status = sb_stop_status(reason);
+        uv_stop(&c->host.loop);
+    }
 }
 
 static int finish(struct command *c)

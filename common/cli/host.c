@@ -84,7 +84,9 @@ void sb_cli_host_choose(struct sb_cli_host *host, void (*on_done)(void *ctx, con
 void sb_cli_host_run(struct sb_cli_host *host)
 {
     uv_run(&host->loop, UV_RUN_DEFAULT);
-    sb_instance_close(host->instance);
+    sb_instance_close(host->instance); /* signals are still heard: a second Ctrl-C leaves nothing behind */
+    sb_stop_unwatch();
+    uv_run(&host->loop, UV_RUN_NOWAIT); /* only closes: a worker may wait for a reader */
     uv_loop_close(&host->loop);
     sb_buf_done(&host->guest);
 }

@@ -37,8 +37,9 @@ export function file(t, name, text) {
 }
 
 /** Starts any program. `end` resolves to {code, signal, stdout, stderr, bytes, errors, ms}; it
- * rejects when the program hangs. Options: spawn's, `input`, `env` (added to ours), `slow`
- * (stdout is not read before .read() is called). */
+ * rejects when the program hangs. `exit` resolves to [code, signal], also while output waits to
+ * be read. Options: spawn's; `input`; `env`, added to ours; `slow`: stdout is not read before
+ * .read() is called. */
 export function begin(program, args = [], options = {}) {
     const began = Date.now();
     const child = spawn(program, args, { ...options, env: { ...environment, ...options.env } });
@@ -64,7 +65,8 @@ export function begin(program, args = [], options = {}) {
         });
     });
     end.catch(() => {}); // whoever awaits it sees it
-    return { child, end, stdout: () => bytes().toString(), stderr: () => errors().toString(), read: () => collect('stdout') };
+    const exit = new Promise(resolve => child.once('exit', (...how) => resolve(how)));
+    return { child, end, exit, stdout: () => bytes().toString(), stderr: () => errors().toString(), read: () => collect('stdout') };
 }
 
 export const host = (args, options) => begin(binary, args, options);
@@ -131,8 +133,8 @@ export function processes() {
     return found;
 }
 
-/** Those of boxes (not the host itself) that have the marker on their command line. */
-export const marked = mark => processes().filter(({ args }) => args.includes(mark) && !args[0]?.endsWith('llm-sandbox'));
+/** Those of boxes (not the host or what starts it) that have the marker on their command line. */
+export const marked = mark => processes().filter(({ args }) => args.includes(mark) && !args.includes(binary));
 
 export const nothingLeft = (mark, within_ms) => until(`no process with ${mark} is left`, () => marked(mark).length === 0, within_ms);
 
@@ -156,3 +158,10 @@ export function ownRuntime(t) {
 /** As root: the binary in a private mount namespace, after a shell line that changes it. */
 export const inMounts = (line, args, options) =>
     begin('unshare', ['-m', '--propagation', 'private', 'sh', '-c', `${line} && exec "$0" "$@"`, binary, ...args], options);
+
+/** A program on a terminal of its own, see terminal.py: {output, status, typed, modes}. */
+export async function terminal(options, program) {
+    const end = await begin(PYTHON, [path.join(here, 'terminal.py'), ...options, '--', ...program]).end;
+    assert.equal(end.stderr, '');
+    return JSON.parse(end.stdout);
+}
