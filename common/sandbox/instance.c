@@ -65,9 +65,8 @@ static int give_birth(struct sb_instance *instance, const char *instances, struc
         sb_free(instance->dir);
         instance->dir = join(instances, instance->id);
         /* a box with a uid of its own may reach what it is told the name of: canaries */
-        if (sb_dir_make(instance->dir, sb_box_os_drops_uid(), err) < 0)
-            return -1;
-        if (take_lock(instance->dir, &instance->lock, &why) == 0)
+        if (sb_dir_make(instance->dir, sb_box_os_drops_uid(), &why) == 0 &&
+            take_lock(instance->dir, &instance->lock, &why) == 0)
             return 0;
         if (why.code != SB_BUSY && why.code != SB_NOT_FOUND)
             break;

@@ -93,6 +93,44 @@ static void two_instances_live_side_by_side(void **state)
     sb_instance_close(b);
 }
 
+struct crowd {
+    const char *runtime;
+    struct sb_instance *sweeper; /* NULL: is born and closed again and again */
+    struct sb_err err;
+};
+
+static void live(void *arg)
+{
+    struct crowd *crowd = arg;
+    struct sb_instance *instance;
+
+    for (int i = 0; i < 300 && crowd->err.code == SB_OK; i++)
+        if (crowd->sweeper)
+            sb_instance_sweep(crowd->sweeper, 1000);
+        else if (sb_instance_open_in(crowd->runtime, &instance, &crowd->err) == 0)
+            sb_instance_close(instance);
+}
+
+/* A newborn's directory has no lock for a moment, and looks dead. */
+static void hosts_are_born_while_others_sweep(void **state)
+{
+    struct sb_instance *self = open_in(*state);
+    struct crowd crowd[8] = {{NULL}};
+    uv_thread_t threads[SB_COUNT(crowd)];
+
+    for (size_t i = 0; i < SB_COUNT(crowd); i++) {
+        crowd[i].runtime = *state;
+        crowd[i].sweeper = i % 2 ? self : NULL;
+        assert_int_equal(uv_thread_create(&threads[i], live, &crowd[i]), 0);
+    }
+    for (size_t i = 0; i < SB_COUNT(crowd); i++)
+        uv_thread_join(&threads[i]);
+    for (size_t i = 0; i < SB_COUNT(crowd); i++)
+        if (crowd[i].err.code != SB_OK)
+            fail_msg("%s", crowd[i].err.text);
+    sb_instance_close(self);
+}
+
 static void no_runtime_directory_is_an_error_that_names_it(void **state)
 {
     char *missing = sb_asprintf("%s/missing", (char *)*state);
@@ -267,6 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_instance_is_locked_for_life_and_leaves_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(two_instances_live_side_by_side, setup, teardown),
+        cmocka_unit_test_setup_teardown(hosts_are_born_while_others_sweep, setup, teardown),
         cmocka_unit_test_setup_teardown(no_runtime_directory_is_an_error_that_names_it, setup, teardown),
         cmocka_unit_test_setup_teardown(the_dead_are_swept_and_what_they_wrote_down_is_undone, setup,
                                         teardown),
