@@ -388,12 +388,12 @@ static void on_stop(void *ctx, enum sb_stop_reason reason)
     struct command *c = ctx;
 
     c->stopped = reason;
-    if (c->run != NULL) {
-        sb_run_cancel(c->run);
-    } else if (c->over) { /* only a reader that doesn't read keeps us */
+    if (c->over)
         c->status = sb_stop_status(reason);
+    if (c->run != NULL)
+        sb_run_cancel(c->run);
+    else if (c->over) /* only a reader that doesn't read keeps us */
         uv_stop(&c->host.loop);
-    }
 }
 
 static int finish(struct command *c)
