@@ -73,7 +73,7 @@ static void on_idle(uv_idle_t *idle)
 
 void sb_link_send_soon(struct sb_link *link)
 {
-    if (!link->broken && !uv_is_active((uv_handle_t *)&link->flusher))
+    if (!link->broken && !link->closing && !uv_is_active((uv_handle_t *)&link->flusher))
         uv_idle_start(&link->flusher, on_idle);
 }
 
@@ -276,6 +276,7 @@ uint32_t sb_link_get(struct sb_link *link, const char *path, uint64_t offset, ui
 
     if (op == NULL)
         return 0;
+    op->left = most != 0 ? most : UINT64_MAX;
     if (strlen(path) >= sizeof get.path)
         link->outgoing.full = true;
     else

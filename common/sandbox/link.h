@@ -41,6 +41,7 @@ void sb_link_free(struct sb_link *link);
 void sb_link_start(struct sb_link *link, unsigned flags);
 uint32_t sb_link_put(struct sb_link *link, const char *path, unsigned flags,
                      const struct sb_op_events *events, struct sb_err *err);
+/* `most` bytes, which the guest can't exceed; 0: to the end, however long the file is. */
 uint32_t sb_link_get(struct sb_link *link, const char *path, uint64_t offset, uint64_t most,
                      const struct sb_op_events *events, struct sb_err *err);
 uint32_t sb_link_list(struct sb_link *link, const char *path, const struct sb_op_events *events,

@@ -141,6 +141,9 @@ static int take_data(struct sb_link *link, const struct sb_frame *frame, struct 
         return refuse(why, "DATA for no open stream", frame->id);
     if (frame->len > op->may_receive[frame->channel])
         return refuse(why, "DATA beyond its credit", frame->id);
+    if (op->kind == OP_GET && frame->len > op->left)
+        return refuse(why, "more than was asked for", frame->id);
+    op->left -= op->kind == OP_GET ? frame->len : 0;
     op->may_receive[frame->channel] -= frame->len;
     if (op->forgotten)
         sb_link_credit(link, op->id, (enum sb_channel)frame->channel, frame->len);

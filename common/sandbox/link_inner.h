@@ -22,6 +22,7 @@ struct sb_link_op {
     uint32_t may_receive[SB_CHAN_COUNT];
     uint32_t owed[SB_CHAN_COUNT]; /* credit the owner gave that we have not told yet */
     bool ended[SB_CHAN_COUNT];
+    uint64_t left; /* of what a GET asked for */
 };
 
 struct sb_link {

@@ -135,6 +135,13 @@ static void say_end(struct sb_buf *out, enum sb_channel channel)
     sb_wire_put_frame(out, SB_MSG_END, channel, RUN_ID, NULL, 0);
 }
 
+/* The test asked for 10 bytes of a file by its second operation. */
+static void say_more_than_asked(struct sb_buf *out)
+{
+    say_data_of(out, SB_CHAN_OUT, RUN_ID + 1, 10);
+    say_data_of(out, SB_CHAN_OUT, RUN_ID + 1, 1);
+}
+
 static void say_end_twice(struct sb_buf *out)
 {
     say_end(out, SB_CHAN_OUT);
@@ -263,6 +270,7 @@ static const struct kind {
     {"data-of-nobody", true, say_data_of_nobody, THEN_STAY},
     {"data-to-host-input", true, say_data_to_host_input, THEN_STAY},
     {"beyond-credit", true, say_beyond_credit, THEN_AGAIN},
+    {"more-than-asked", true, say_more_than_asked, THEN_STAY},
     {"end-twice", true, say_end_twice, THEN_STAY},
     {"data-after-end", true, say_data_after_end, THEN_STAY},
     {"exit-before-end", true, say_exit, THEN_STAY},

@@ -243,6 +243,22 @@ static void a_guest_that_breaks_a_rule_ends_its_link_in_a_sentence(void **state)
     }
 }
 
+static void a_file_never_becomes_longer_than_was_asked_for(void **state)
+{
+    struct fixture f;
+    struct sb_op_events op = {.ctx = &f, .on_data = on_hoarded, .on_end = on_end, .on_done = on_done};
+    struct sb_err err;
+
+    (void)state;
+    open_link(&f, "more-than-asked", false);
+    assert_int_equal(sb_link_get(f.link, "f", 0, 10, &op, &err), 2);
+    turn(&f, false, SOON_MS);
+    assert_int_equal(f.breaks, 1);
+    assert_non_null(strstr(f.why.text, "more than was asked"));
+    assert_int_equal(f.data, 10);
+    close_link(&f);
+}
+
 static void a_broken_link_takes_no_more_requests(void **state)
 {
     struct sb_op_events op = {.ctx = NULL};
@@ -327,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_guest_that_breaks_a_rule_ends_its_link_in_a_sentence),
+        cmocka_unit_test(a_file_never_becomes_longer_than_was_asked_for),
         cmocka_unit_test(a_broken_link_takes_no_more_requests),
         cmocka_unit_test(a_silent_guest_is_waited_for_and_let_go),
         cmocka_unit_test(the_text_of_an_error_is_fit_for_a_terminal),
