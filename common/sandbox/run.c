@@ -37,6 +37,9 @@ const char *sb_status_name(enum sb_status status)
     return names[status];
 }
 
+/* Output that may still come when the time is up: credit, the guest's queues, two full pipes. */
+#define LEFT_OVER_BYTES (4u * 1024 * 1024)
+
 struct upload {
     uint32_t id;
     const char *bytes;
@@ -54,6 +57,7 @@ struct sb_run {
     struct upload upload;
     uint32_t exec;
     size_t unread[SB_CHAN_COUNT]; /* given to on_output, not yet consumed */
+    uint64_t late_output;         /* more than this is no left-over any more; 0: not late yet */
     bool collect, judged, cancelled, ended_told, box_gone;
     struct sb_wire_entry *files;
     size_t file_count, collecting;
@@ -98,10 +102,15 @@ static void broken(struct sb_run *run, const struct sb_err *why, const char *men
 static void on_late(uv_timer_t *timer)
 {
     struct sb_run *run = timer->data;
+    uint64_t output = run->result.output[0].total + run->result.output[1].total;
 
     /* The program may long be over and only its output wait for a slow reader: the guest
-     * enforces the limit by itself, so that alone is no reason to lose the rest. */
-    if (run->state == SB_RUN_RUNNING && run->unread[SB_CHAN_OUT] + run->unread[SB_CHAN_ERR] > 0)
+     * enforces the limit by itself, so that alone is no reason to lose the rest. A guest that
+     * goes on talking doesn't enforce it. */
+    if (run->late_output == 0)
+        run->late_output = output + LEFT_OVER_BYTES;
+    if (run->state == SB_RUN_RUNNING && run->unread[SB_CHAN_OUT] + run->unread[SB_CHAN_ERR] > 0 &&
+        output <= run->late_output)
         uv_timer_start(timer, on_late, SB_RUN_LATE_MS, 0);
     else
         step(run, SB_RUN_LATE);
@@ -144,7 +153,7 @@ static void enter_draining(struct sb_run *run)
         sb_link_kill(link, run->exec);
         sb_link_flush(link);
     }
-    uv_timer_start(&run->timer, on_late, SB_RUN_LATE_MS, 0);
+    uv_timer_start(&run->timer, on_late, SB_RUN_CANCEL_MS, 0);
 }
 
 static void enter_collecting(struct sb_run *run)
@@ -153,10 +162,21 @@ static void enter_collecting(struct sb_run *run)
     collect_next(run);
 }
 
+/* The box went before all were fetched: nobody may take the rest for whole. */
+static void leave_out_rest(struct sb_run *run)
+{
+    struct sb_err err = {0};
+
+    sb_fail(&err, SB_CANCELLED, "the box was closed before it was fetched");
+    for (; run->collect && run->collecting < run->file_count; run->collecting++)
+        run->events.on_artifact_end(run->events.ctx, &run->files[run->collecting], &err);
+}
+
 static void on_end_turn(uv_timer_t *timer)
 {
     struct sb_run *run = timer->data;
 
+    leave_out_rest(run);
     run->events.on_ended(run->events.ctx, &run->result);
     run->ended_told = true;
     maybe_free(run);
@@ -374,9 +394,10 @@ static void on_exit(void *ctx, const struct sb_wire_exit *exit)
 static void on_artifact_data(void *ctx, enum sb_channel channel, const void *bytes, size_t len)
 {
     struct sb_run *run = ctx;
-    struct sb_link *link = link_of(run);
+    struct sb_link *link;
 
     run->events.on_artifact(run->events.ctx, &run->files[run->collecting], bytes, len);
+    link = link_of(run); /* not before: the receiver may have cancelled */
     if (link != NULL)
         sb_link_credit(link, run->get, channel, len);
 }
@@ -408,13 +429,13 @@ static void collect_next(struct sb_run *run)
             sb_fail(&err, SB_LIMIT, "more than %u MiB in all", SB_RUN_ARTIFACTS_MAX >> 20);
         else if (link == NULL)
             sb_fail(&err, SB_HOST, "the box is gone");
-        else
+        else if (file->size > 0) /* 0 would ask for all there is */
             run->get = sb_link_get(link, file->path, 0, file->size, &events, &err);
-        if (err.code == SB_OK) {
+        if (err.code == SB_OK && file->size > 0) {
             run->collected_bytes += file->size;
             return;
         }
-        run->events.on_artifact_end(run->events.ctx, file, &err);
+        run->events.on_artifact_end(run->events.ctx, file, err.code == SB_OK ? NULL : &err);
     }
     step(run, SB_RUN_COLLECTED);
 }

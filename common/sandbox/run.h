@@ -54,6 +54,7 @@ enum sb_status {
 const char *sb_status_name(enum sb_status status); /* "ok", "error", ... */
 
 #define SB_RUN_LATE_MS       1000 /* after the guest should have ended the run; then the box is killed */
+#define SB_RUN_CANCEL_MS     200  /* from a cancel to the end of the box, whatever its guest does */
 #define SB_RUN_CODE_MAX      (4u * 1024 * 1024)
 #define SB_RUN_ARTIFACTS     64
 #define SB_RUN_ARTIFACTS_MAX (32u * 1024 * 1024) /* bytes of all artifacts together */

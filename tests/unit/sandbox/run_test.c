@@ -20,7 +20,7 @@ struct sb_box {
     bool closed;
 };
 static struct sb_box box;
-static bool open_fails;
+static bool open_fails, reads_slowly;
 static struct sb_op_events program, artifact;
 static unsigned puts_seen, kills, ended, gone;
 static bool exec_open;
@@ -158,6 +158,14 @@ static void on_artifact(void *ctx, const struct sb_wire_entry *file, const void 
     (void)len;
 }
 
+static void on_output(void *ctx, enum sb_channel channel, const void *bytes, size_t len)
+{
+    (void)ctx; /* a reader that takes nothing */
+    (void)channel;
+    (void)bytes;
+    (void)len;
+}
+
 static unsigned artifacts_ok, artifacts_refused;
 
 static void on_artifact_end(void *ctx, const struct sb_wire_entry *file, const struct sb_err *err)
@@ -182,7 +190,8 @@ static void start_with(const char *code, size_t len, bool collect)
         .collect_files = collect,
         .box = {.facts = &facts, .grant = &grant, .guest = "/guest"},
     };
-    const struct sb_run_events events = {.on_artifact = on_artifact,
+    const struct sb_run_events events = {.on_output = reads_slowly ? on_output : NULL,
+                                         .on_artifact = on_artifact,
                                          .on_artifact_end = on_artifact_end,
                                          .on_ended = on_ended,
                                          .on_gone = on_gone};
@@ -200,6 +209,23 @@ static void turn(void)
 {
     uv_run(&loop, UV_RUN_NOWAIT);
     uv_run(&loop, UV_RUN_NOWAIT);
+}
+
+static void make_due(uv_handle_t *handle, void *arg)
+{
+    (void)arg;
+    if (handle->type == UV_TIMER && uv_is_active(handle)) {
+        uv_timer_set_repeat((uv_timer_t *)handle, 1);
+        uv_timer_again((uv_timer_t *)handle);
+    }
+}
+
+/* Whatever waits for a time has reached it. */
+static void time_passes(void)
+{
+    uv_walk(&loop, make_due, NULL);
+    uv_run(&loop, UV_RUN_ONCE);
+    turn();
 }
 
 /* ---- the events that can race ------------------------------------------------------- */
@@ -390,6 +416,65 @@ static void artifacts_beyond_their_caps_are_refused_one_by_one(void **state)
     assert_int_equal(last.status, SB_STATUS_OK);
 }
 
+static void files_of_a_box_that_goes_are_told_to_be_left_out(void **state)
+{
+    struct sb_wire_entry files[3] = {{.type = SB_ENTRY_FILE, .size = 10, .path = "a"},
+                                     {.type = SB_ENTRY_FILE, .size = 10, .path = "b"},
+                                     {.type = SB_ENTRY_FILE, .size = 10, .path = "c"}};
+    const struct sb_wire_exit exit = {.kind = SB_EXITED, .files = files, .file_count = SB_COUNT(files)};
+
+    (void)state;
+    start_with("true", 4, true);
+    ready();
+    exec_open = false;
+    program.on_exit(program.ctx, &exit);
+    artifact.on_done(artifact.ctx, NULL);
+    breaks();
+    finish();
+    assert_int_equal(artifacts_ok, 1);
+    assert_int_equal(artifacts_refused, 2);
+    assert_int_equal(last.status, SB_STATUS_OK);
+    assert_int_equal(gone, 1);
+}
+
+static void an_empty_file_is_whole_without_being_asked_for(void **state)
+{
+    struct sb_wire_entry file = {.type = SB_ENTRY_FILE, .path = "e"};
+    const struct sb_wire_exit exit = {.kind = SB_EXITED, .files = &file, .file_count = 1};
+
+    (void)state;
+    start_with("true", 4, true);
+    ready();
+    exec_open = false;
+    artifact.on_done = NULL;
+    program.on_exit(program.ctx, &exit);
+    finish();
+    assert_null(artifact.on_done); /* GET of 0 bytes means all of a file that may have grown */
+    assert_int_equal(artifacts_ok, 1);
+    assert_int_equal(gone, 1);
+}
+
+static void a_slow_reader_gets_what_is_left_over_and_no_more(void **state)
+{
+    static const char bytes[SB_WIRE_WINDOW];
+
+    (void)state;
+    reads_slowly = true;
+    start_with("yes", 3, false);
+    reads_slowly = false;
+    ready();
+    program.on_data(program.ctx, SB_CHAN_OUT, bytes, sizeof bytes);
+    for (int i = 0; i < 3; i++)
+        time_passes();
+    assert_int_equal(ended, 0); /* the guest may have killed it, and its output wait for us */
+    for (int i = 0; i < 17; i++) /* a guest that does not */
+        program.on_data(program.ctx, SB_CHAN_OUT, bytes, sizeof bytes);
+    time_passes();
+    finish();
+    assert_int_equal(last.status, SB_STATUS_TIMEOUT);
+    assert_int_equal(gone, 1);
+}
+
 static void limits_name_their_row_and_number(void **state)
 {
     const struct sb_wire_exit exit = {.kind = SB_SIGNALLED, .code = 9, .limit = SB_LIMIT_WALL, .wall_us = 1};
@@ -440,6 +525,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(box_that_cannot_open_is_a_host_error, set_up, tear_down),
         cmocka_unit_test_setup_teardown(code_over_its_cap_never_opens_a_box, set_up, tear_down),
         cmocka_unit_test_setup_teardown(artifacts_beyond_their_caps_are_refused_one_by_one, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_of_a_box_that_goes_are_told_to_be_left_out, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_empty_file_is_whole_without_being_asked_for, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_slow_reader_gets_what_is_left_over_and_no_more, set_up, tear_down),
         cmocka_unit_test_setup_teardown(limits_name_their_row_and_number, set_up, tear_down),
         cmocka_unit_test(every_cell_leads_forward_or_nowhere),
         cmocka_unit_test(every_status_has_a_name),
