@@ -35,19 +35,22 @@ struct way {
     bool links; /* the name itself may be a link */
 };
 
-static const struct way into = {FILE_LIST_DIRECTORY | FILE_TRAVERSE, SHARE_ALL, FILE_OPEN, FILE_DIRECTORY_FILE, false};
-static const struct way make = {FILE_LIST_DIRECTORY | FILE_TRAVERSE, SHARE_ALL, FILE_OPEN_IF, FILE_DIRECTORY_FILE,
-                                false};
+static const struct way into = {FILE_LIST_DIRECTORY | FILE_TRAVERSE, SHARE_ALL, FILE_OPEN,
+                                FILE_DIRECTORY_FILE, false};
+static const struct way make = {FILE_LIST_DIRECTORY | FILE_TRAVERSE, SHARE_ALL, FILE_OPEN_IF,
+                                FILE_DIRECTORY_FILE, false};
 static const struct way old = {DELETE, SHARE_ALL, FILE_OPEN, FILE_NON_DIRECTORY_FILE, false};
 static const struct way last[] = {
     [SB_BENEATH_READ] = {FILE_READ_DATA, SHARE_ALL, FILE_OPEN, FILE_NON_DIRECTORY_FILE, false},
     [SB_BENEATH_CREATE] = {FILE_WRITE_DATA | DELETE, FILE_SHARE_READ | FILE_SHARE_DELETE, FILE_CREATE,
                            FILE_NON_DIRECTORY_FILE, false},
-    [SB_BENEATH_FOLDER] = {FILE_LIST_DIRECTORY | FILE_TRAVERSE, SHARE_ALL, FILE_OPEN, FILE_DIRECTORY_FILE, false},
+    [SB_BENEATH_FOLDER] = {FILE_LIST_DIRECTORY | FILE_TRAVERSE, SHARE_ALL, FILE_OPEN, FILE_DIRECTORY_FILE,
+                           false},
     [SB_BENEATH_REMOVE] = {DELETE, SHARE_ALL, FILE_OPEN, 0, true},
 };
 
-static NTSTATUS open_name(HANDLE in, const wchar_t *name, size_t len, const struct way *way, ULONG flags, HANDLE *out)
+static NTSTATUS open_name(HANDLE in, const wchar_t *name, size_t len, const struct way *way, ULONG flags,
+                          HANDLE *out)
 {
     UNICODE_STRING text = {(USHORT)(len * sizeof *name), (USHORT)(len * sizeof *name), (wchar_t *)name};
     OBJECT_ATTRIBUTES object;
@@ -60,8 +63,8 @@ static NTSTATUS open_name(HANDLE in, const wchar_t *name, size_t len, const stru
 }
 
 /* One name, opened as itself and found to be no link. */
-static NTSTATUS step(const struct sb_gos *gos, HANDLE in, const wchar_t *name, size_t len, const struct way *way,
-                     HANDLE *out)
+static NTSTATUS step(const struct sb_gos *gos, HANDLE in, const wchar_t *name, size_t len,
+                     const struct way *way, HANDLE *out)
 {
     HANDLE file = NULL;
     FILE_BASIC_INFO info = {0};
@@ -103,7 +106,8 @@ int sb_guest_delete(HANDLE file)
     ULONG at_once = DISPOSE_AT_ONCE;
     FILE_DISPOSITION_INFO at_close = {TRUE};
 
-    if (SetFileInformationByHandle(file, (FILE_INFO_BY_HANDLE_CLASS)DISPOSITION_EX, &at_once, sizeof at_once) ||
+    if (SetFileInformationByHandle(file, (FILE_INFO_BY_HANDLE_CLASS)DISPOSITION_EX, &at_once,
+                                   sizeof at_once) ||
         SetFileInformationByHandle(file, FileDispositionInfo, &at_close, sizeof at_close))
         return 0;
     return (int)GetLastError();
@@ -124,8 +128,8 @@ static NTSTATUS remove_old(const struct sb_gos *gos, HANDLE in, const wchar_t *n
     return 0;
 }
 
-static int open_last(const struct sb_gos *gos, HANDLE in, const wchar_t *name, enum sb_beneath how, const char *path,
-                     HANDLE *out, struct sb_err *err)
+static int open_last(const struct sb_gos *gos, HANDLE in, const wchar_t *name, enum sb_beneath how,
+                     const char *path, HANDLE *out, struct sb_err *err)
 {
     DWORD os = 0;
     size_t len = wcslen(name);
@@ -139,8 +143,8 @@ static int open_last(const struct sb_gos *gos, HANDLE in, const wchar_t *name, e
 }
 
 /* The handle of the folder that holds the last name of `wide`; *name is that name. */
-static int open_parents(const struct sb_gos *gos, const wchar_t *wide, bool missing_too, const char *path, HANDLE *out,
-                        const wchar_t **name, struct sb_err *err)
+static int open_parents(const struct sb_gos *gos, const wchar_t *wide, bool missing_too, const char *path,
+                        HANDLE *out, const wchar_t **name, struct sb_err *err)
 {
     const wchar_t *slash;
     HANDLE at = gos->workspace, next = NULL;
@@ -158,7 +162,8 @@ static int open_parents(const struct sb_gos *gos, const wchar_t *wide, bool miss
     return 0;
 }
 
-int sb_guest_open_beneath(struct sb_gos *gos, const char *path, enum sb_beneath how, HANDLE *out, struct sb_err *err)
+int sb_guest_open_beneath(struct sb_gos *gos, const char *path, enum sb_beneath how, HANDLE *out,
+                          struct sb_err *err)
 {
     struct sb_buf plain;
     wchar_t *wide = NULL;
@@ -189,7 +194,8 @@ done:
     return rc;
 }
 
-int sb_guest_enter(struct sb_gos *gos, HANDLE in, const wchar_t *name, size_t len, HANDLE *out, struct sb_err *err)
+int sb_guest_enter(struct sb_gos *gos, HANDLE in, const wchar_t *name, size_t len, HANDLE *out,
+                   struct sb_err *err)
 {
     NTSTATUS status = step(gos, in, name, len, &into, out);
 

@@ -20,7 +20,7 @@
 #define MIB_MAX    65536 /* of memory and disk */
 #define PATIENCE_S 2
 
-#define NAP    "nap" /* what `kill` leaves behind */
+#define NAP    "nap"  /* what `kill` leaves behind */
 #define NAP_MS 120000 /* outside a box it ends by itself */
 
 /* Each returns 0 when the attack worked, else the Windows error that stopped it. */
@@ -32,7 +32,8 @@ static DWORD open_file(const char *path, DWORD access, DWORD how, DWORD flags, H
 
     if (!wide)
         return ERROR_INVALID_NAME;
-    *out = CreateFileW(wide, access, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, how, flags, NULL);
+    *out = CreateFileW(wide, access, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, how, flags,
+                       NULL);
     if (*out == INVALID_HANDLE_VALUE)
         os = GetLastError();
     sb_free(wide);

@@ -19,7 +19,8 @@ static int open_as(struct sb_gos *gos, const char *path, enum sb_beneath how, st
     return 0;
 }
 
-int sb_gos_create(struct sb_gos *gos, const char *path, bool executable, struct sb_gos_file **out, struct sb_err *err)
+int sb_gos_create(struct sb_gos *gos, const char *path, bool executable, struct sb_gos_file **out,
+                  struct sb_err *err)
 {
     (void)executable; /* any file that the folder's list lets us read may be started */
     return open_as(gos, path, SB_BENEATH_CREATE, out, err);
@@ -32,7 +33,8 @@ int sb_gos_open_file(struct sb_gos *gos, const char *path, uint64_t offset, stru
     struct sb_gos_file *file;
 
     if (offset > INT64_MAX)
-        return sb_fail(err, SB_BAD_REQUEST, "offset %llu is past the end of every file", (unsigned long long)offset);
+        return sb_fail(err, SB_BAD_REQUEST, "offset %llu is past the end of every file",
+                       (unsigned long long)offset);
     if (open_as(gos, path, SB_BENEATH_READ, &file, err) < 0)
         return -1;
     if (!SetFilePointerEx(file->handle, place, NULL, FILE_BEGIN)) {

@@ -11,17 +11,21 @@
 #include "envblock.h"
 #include "utf16.h"
 
-#define LINE_MAX_UNITS 32766   /* CreateProcessW's, less the NUL */
+#define LINE_MAX_UNITS 32766         /* CreateProcessW's, less the NUL */
 #define LINE_MAX_BYTES (128u * 1024) /* that many units are never more bytes */
 #define PIPE_SIZE      (64u * 1024)
 
 struct plan {
     wchar_t *program, *line, *environment, *folder;
     HANDLE theirs[SB_CHAN_COUNT];
+    LPPROC_THREAD_ATTRIBUTE_LIST attributes;
 };
 
 static void plan_done(struct plan *plan)
 {
+    if (plan->attributes)
+        DeleteProcThreadAttributeList(plan->attributes);
+    sb_free(plan->attributes);
     sb_free(plan->program);
     sb_free(plan->line);
     sb_free(plan->environment);
@@ -123,8 +127,8 @@ static int plan_input(struct plan *plan, bool feed, HANDLE *ours, struct sb_err 
     SECURITY_ATTRIBUTES inherit = {sizeof inherit, NULL, TRUE};
 
     if (!feed) {
-        plan->theirs[SB_CHAN_IN] = CreateFileW(L"NUL", GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE, &inherit,
-                                               OPEN_EXISTING, 0, NULL);
+        plan->theirs[SB_CHAN_IN] = CreateFileW(L"NUL", GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE,
+                                               &inherit, OPEN_EXISTING, 0, NULL);
         if (plan->theirs[SB_CHAN_IN] != INVALID_HANDLE_VALUE)
             return 0;
     }
@@ -136,42 +140,50 @@ static int plan_input(struct plan *plan, bool feed, HANDLE *ours, struct sb_err 
     return 0;
 }
 
-static int create(struct plan *plan, HANDLE job, struct sb_guest_child *out, struct sb_err *err, const char *name)
+static int list_attributes(struct plan *plan, HANDLE *job, struct sb_err *err)
 {
+    SIZE_T size = 0;
+
+    InitializeProcThreadAttributeList(NULL, 2, 0, &size);
+    plan->attributes = sb_alloc(size);
+    if (!InitializeProcThreadAttributeList(plan->attributes, 2, 0, &size)) {
+        sb_free(plan->attributes);
+        plan->attributes = NULL;
+    }
+    /* In the job from its first instruction; both values are looked at when the program is made. */
+    if (!plan->attributes ||
+        !UpdateProcThreadAttribute(plan->attributes, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, plan->theirs,
+                                   sizeof plan->theirs, NULL, NULL) ||
+        !UpdateProcThreadAttribute(plan->attributes, 0, PROC_THREAD_ATTRIBUTE_JOB_LIST, job, sizeof *job,
+                                   NULL, NULL))
+        return sb_guest_fail_os(err, GetLastError(), "cannot prepare a program's start");
+    return 0;
+}
+
+static int create(struct plan *plan, const char *name, struct sb_guest_child *out, struct sb_err *err)
+{
+    /* A group of its own for CTRL_BREAK, a console of its own because those who share one may send
+     * each other its events. */
+    const DWORD flags = CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP | CREATE_UNICODE_ENVIRONMENT |
+                        EXTENDED_STARTUPINFO_PRESENT;
     STARTUPINFOEXW info = {.StartupInfo = {.cb = sizeof info, .dwFlags = STARTF_USESTDHANDLES}};
-    unsigned char memory[256]; /* for two attributes: measured 72 bytes on Wine, 80 known of Windows */
-    LPPROC_THREAD_ATTRIBUTE_LIST list = (void *)memory;
-    SIZE_T size = sizeof memory;
     PROCESS_INFORMATION made;
 
-    if (!InitializeProcThreadAttributeList(list, 2, 0, &size))
-        return sb_guest_fail_os(err, GetLastError(), "cannot prepare a program's start");
-    info.lpAttributeList = list;
+    info.lpAttributeList = plan->attributes;
     info.StartupInfo.hStdInput = plan->theirs[SB_CHAN_IN];
     info.StartupInfo.hStdOutput = plan->theirs[SB_CHAN_OUT];
     info.StartupInfo.hStdError = plan->theirs[SB_CHAN_ERR];
-    /* A group of its own for CTRL_BREAK, a console of its own because it may send events to all who
-     * share one, in the job from its first instruction. */
-    if (!UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, plan->theirs, sizeof plan->theirs, NULL,
-                                   NULL) ||
-        !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_JOB_LIST, &job, sizeof job, NULL, NULL) ||
-        !CreateProcessW(plan->program, plan->line, NULL, NULL, TRUE,
-                        CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP | CREATE_UNICODE_ENVIRONMENT |
-                            EXTENDED_STARTUPINFO_PRESENT,
-                        plan->environment, plan->folder, &info.StartupInfo, &made)) {
-        sb_guest_fail_os(err, GetLastError(), "cannot start '%s'", name);
-        DeleteProcThreadAttributeList(list);
-        return -1;
-    }
-    DeleteProcThreadAttributeList(list);
+    if (!CreateProcessW(plan->program, plan->line, NULL, NULL, TRUE, flags, plan->environment, plan->folder,
+                        &info.StartupInfo, &made))
+        return sb_guest_fail_os(err, GetLastError(), "cannot start '%s'", name);
     CloseHandle(made.hThread);
     out->process = made.hProcess;
     out->pid = made.dwProcessId;
     return 0;
 }
 
-int sb_guest_launch(struct sb_gos *gos, const struct sb_gos_start *start, HANDLE job, struct sb_guest_child *out,
-                    struct sb_err *err)
+int sb_guest_launch(struct sb_gos *gos, const struct sb_gos_start *start, HANDLE job,
+                    struct sb_guest_child *out, struct sb_err *err)
 {
     struct plan plan = {0};
     struct sb_guest_child child = {0};
@@ -183,9 +195,10 @@ int sb_guest_launch(struct sb_gos *gos, const struct sb_gos_start *start, HANDLE
     plan.environment = sb_env_block(start->env, err);
     if (!plan.environment || plan_input(&plan, start->feed_stdin, &child.pipes[SB_CHAN_IN], err) < 0 ||
         plan_pipe(&plan.theirs[SB_CHAN_OUT], &child.pipes[SB_CHAN_OUT], false, err) < 0 ||
-        plan_pipe(&plan.theirs[SB_CHAN_ERR], &child.pipes[SB_CHAN_ERR], false, err) < 0)
+        plan_pipe(&plan.theirs[SB_CHAN_ERR], &child.pipes[SB_CHAN_ERR], false, err) < 0 ||
+        list_attributes(&plan, &job, err) < 0)
         goto done;
-    rc = create(&plan, job, &child, err, start->argv[0]);
+    rc = create(&plan, start->argv[0], &child, err);
     if (rc == 0)
         *out = child;
 done:

@@ -48,7 +48,8 @@ static int take_standard(DWORD which, int descriptor, HANDLE *out, struct sb_err
 {
     HANDLE was = GetStdHandle(which), self = GetCurrentProcess();
 
-    if (!was || was == INVALID_HANDLE_VALUE || !DuplicateHandle(self, was, self, out, 0, FALSE, DUPLICATE_SAME_ACCESS))
+    if (!was || was == INVALID_HANDLE_VALUE ||
+        !DuplicateHandle(self, was, self, out, 0, FALSE, DUPLICATE_SAME_ACCESS))
         return sb_fail(err, SB_HOST, "standard handle %d is not open", descriptor);
     _close(descriptor); /* closes `was` as well */
     SetStdHandle(which, NULL);
@@ -60,7 +61,8 @@ static int take_pipes(struct sb_gos *gos, struct sb_err *err)
     HANDLE input = NULL, output = NULL, errors = GetStdHandle(STD_ERROR_HANDLE);
     int rc = -1;
 
-    if (take_standard(STD_INPUT_HANDLE, 0, &input, err) < 0 || take_standard(STD_OUTPUT_HANDLE, 1, &output, err) < 0)
+    if (take_standard(STD_INPUT_HANDLE, 0, &input, err) < 0 ||
+        take_standard(STD_OUTPUT_HANDLE, 1, &output, err) < 0)
         goto done;
     if (errors && errors != INVALID_HANDLE_VALUE)
         SetHandleInformation(errors, HANDLE_FLAG_INHERIT, 0);
@@ -165,7 +167,7 @@ _Noreturn void sb_gos_end(struct sb_gos *gos, int code)
 
 /* ---- the one wait ----------------------------------------------------------------------- */
 
-#define RUN_EVENTS  4u
+#define RUN_EVENTS 4u
 #define ALL_EVENTS (2u + SB_WIRE_RUNS_MAX * RUN_EVENTS)
 
 static bool due(struct sb_gos *gos, unsigned which, struct sb_gos_event *out)

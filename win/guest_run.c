@@ -43,7 +43,8 @@ static int limit_job(HANDLE job, const struct sb_wire_limits *limits, struct sb_
         info.JobMemoryLimit = limits->memory_bytes;
     }
     if (limits->cpu_ms && limits->cpu_ms <= INT64_MAX / HUNDRED_NS_PER_MS) {
-        basic->LimitFlags |= JOB_OBJECT_LIMIT_JOB_TIME; /* user time; then all end with ERROR_NOT_ENOUGH_QUOTA */
+        basic->LimitFlags |=
+            JOB_OBJECT_LIMIT_JOB_TIME; /* user time; then all end with ERROR_NOT_ENOUGH_QUOTA */
         basic->PerJobUserTimeLimit.QuadPart = (int64_t)limits->cpu_ms * HUNDRED_NS_PER_MS;
     }
     if (!SetInformationJobObject(job, JobObjectExtendedLimitInformation, &info, sizeof info))
@@ -90,7 +91,8 @@ void sb_guest_verdict(uint32_t code, bool killed, const struct sb_wire_limits *l
     if (killed && code == SB_GUEST_KILLED) {
         out->kind = SB_SIGNALLED;
         out->code = 9;
-    } else if (limits->cpu_ms && code == ERROR_NOT_ENOUGH_QUOTA && user_100ns / HUNDRED_NS_PER_MS >= limits->cpu_ms) {
+    } else if (limits->cpu_ms && code == ERROR_NOT_ENOUGH_QUOTA &&
+               user_100ns / HUNDRED_NS_PER_MS >= limits->cpu_ms) {
         out->kind = SB_SIGNALLED;
         out->code = 9;
         out->limit = SB_LIMIT_CPU;
@@ -164,7 +166,8 @@ static int open_streams(struct sb_gos_run *run, struct sb_guest_child *child, st
     return 0;
 }
 
-int sb_gos_run_start(struct sb_gos *gos, const struct sb_gos_start *start, struct sb_gos_run **out, struct sb_err *err)
+int sb_gos_run_start(struct sb_gos *gos, const struct sb_gos_start *start, struct sb_gos_run **out,
+                     struct sb_err *err)
 {
     struct sb_gos_run **place = free_place(gos), *run;
     struct sb_guest_child child = {0};
@@ -181,14 +184,15 @@ int sb_gos_run_start(struct sb_gos *gos, const struct sb_gos_start *start, struc
         sb_guest_fail_os(err, GetLastError(), "cannot make the job of a run");
         goto done;
     }
-    if (limit_job(run->job, &start->limits, err) < 0 || sb_guest_launch(gos, start, run->job, &child, err) < 0)
+    if (limit_job(run->job, &start->limits, err) < 0 ||
+        sb_guest_launch(gos, start, run->job, &child, err) < 0)
         goto done;
     run->process = child.process;
     run->pid = child.pid;
     if (open_streams(run, &child, err) < 0)
         goto done;
-    run->waiter = CreateThread(&gos->private_thread, 64 * 1024, wait_for_end, run, STACK_SIZE_PARAM_IS_A_RESERVATION,
-                               NULL);
+    run->waiter = CreateThread(&gos->private_thread, 64 * 1024, wait_for_end, run,
+                               STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
     if (!run->waiter) {
         sb_guest_fail_os(err, GetLastError(), "cannot start a thread for a run");
         goto done;

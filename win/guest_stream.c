@@ -19,11 +19,11 @@ struct sb_stream {
     HANDLE pipe, thread;
     CONDITION_VARIABLE wake; /* the thread's */
     bool writes;
-    bool is_pipe;            /* else a file, where no bytes are the end */
-    bool finishing;          /* writer: no more will come */
-    bool dropped;            /* by the opener */
-    bool ended;              /* the pipe broke or was finished */
-    bool writing;            /* writer: bytes are on their way */
+    bool is_pipe;   /* else a file, where no bytes are the end */
+    bool finishing; /* writer: no more will come */
+    bool dropped;   /* by the opener */
+    bool ended;     /* the pipe broke or was finished */
+    bool writing;   /* writer: bytes are on their way */
     bool thread_gone;
     size_t at, len; /* the bytes in slot, from `at` */
     unsigned char slot[SLOT];

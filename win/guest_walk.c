@@ -48,8 +48,9 @@ static int64_t unix_ns(LARGE_INTEGER tics)
 static enum sb_entry_type type_of(const FILE_ID_BOTH_DIR_INFO *info)
 {
     if (info->FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) /* then EaSize is the tag */
-        return info->EaSize == IO_REPARSE_TAG_SYMLINK || info->EaSize == IO_REPARSE_TAG_MOUNT_POINT ? SB_ENTRY_LINK
-                                                                                                 : SB_ENTRY_OTHER;
+        return info->EaSize == IO_REPARSE_TAG_SYMLINK || info->EaSize == IO_REPARSE_TAG_MOUNT_POINT
+                   ? SB_ENTRY_LINK
+                   : SB_ENTRY_OTHER;
     return info->FileAttributes & FILE_ATTRIBUTE_DIRECTORY ? SB_ENTRY_FOLDER : SB_ENTRY_FILE;
 }
 
@@ -98,7 +99,8 @@ static void read_page(const struct walk *walk, const unsigned char *page, bool t
     for (;;) {
         const FILE_ID_BOTH_DIR_INFO *info = (const void *)page;
         size_t len = info->FileNameLength / sizeof(wchar_t);
-        bool hidden = top && len == strlen(SB_GUEST_TMP) && _wcsnicmp(info->FileName, L"" SB_GUEST_TMP, len) == 0;
+        bool hidden =
+            top && len == strlen(SB_GUEST_TMP) && _wcsnicmp(info->FileName, L"" SB_GUEST_TMP, len) == 0;
 
         if (len > 0 && !hidden && !is_dots(info->FileName, len) && folder->n <= walk->left)
             add(folder, info, len);

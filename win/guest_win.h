@@ -39,9 +39,10 @@ int sb_stream_open(struct sb_gos *gos, HANDLE pipe, bool writes, struct sb_strea
 long sb_stream_read(struct sb_stream *stream, void *bytes, size_t cap);
 long sb_stream_write(struct sb_stream *stream, const void *bytes, size_t len);
 bool sb_stream_ready(const struct sb_stream *stream); /* lock held: the call above would not say 0 */
-bool sb_stream_idle(const struct sb_stream *stream);  /* lock held: all that was written has left, or never will */
-void sb_stream_finish(struct sb_stream *stream);      /* writes what it has, then closes the pipe */
-void sb_stream_drop(struct sb_stream *stream);        /* closes without waiting and frees; NULL is allowed */
+/* Lock held: all that was written has left, or never will. */
+bool sb_stream_idle(const struct sb_stream *stream);
+void sb_stream_finish(struct sb_stream *stream); /* writes what it has, then closes the pipe */
+void sb_stream_drop(struct sb_stream *stream);   /* closes without waiting and frees; NULL is allowed */
 
 /* ---- guest_launch.c: one program ------------------------------------------------------------ */
 
@@ -50,8 +51,8 @@ struct sb_guest_child {
     DWORD pid;
     HANDLE pipes[SB_CHAN_COUNT]; /* our ends; IN is NULL when stdin is empty */
 };
-int sb_guest_launch(struct sb_gos *gos, const struct sb_gos_start *start, HANDLE job, struct sb_guest_child *out,
-                    struct sb_err *err);
+int sb_guest_launch(struct sb_gos *gos, const struct sb_gos_start *start, HANDLE job,
+                    struct sb_guest_child *out, struct sb_err *err);
 
 /* ---- guest_run.c ------------------------------------------------------------------------ */
 
@@ -75,8 +76,10 @@ void sb_guest_beneath_probe(struct sb_gos *gos);
 int sb_guest_open_beneath(struct sb_gos *gos, const char *path, enum sb_beneath how, HANDLE *out,
                           struct sb_err *err);
 /* One folder `name` in the open folder `in`. */
-int sb_guest_enter(struct sb_gos *gos, HANDLE in, const wchar_t *name, size_t len, HANDLE *out, struct sb_err *err);
-int sb_guest_delete(HANDLE file); /* the open file itself, at once where the system can; 0 or a Windows error */
+int sb_guest_enter(struct sb_gos *gos, HANDLE in, const wchar_t *name, size_t len, HANDLE *out,
+                   struct sb_err *err);
+/* The open file itself, at once where the system can. Returns 0 or a Windows error. */
+int sb_guest_delete(HANDLE file);
 
 void sb_guest_close(HANDLE *handle); /* NULL and INVALID_HANDLE_VALUE are allowed; becomes NULL */
 

@@ -15,12 +15,13 @@ file(LOCK ${SB_DEPS_DIR} DIRECTORY GUARD FILE TIMEOUT 600)
 if(NOT EXISTS ${_deps}/.ready)
     message(STATUS "Fetching and building libuv, cJSON and cmocka in ${_deps}")
     execute_process(COMMAND sh ${CMAKE_CURRENT_LIST_DIR}/fetch.sh ${_deps}/src
-        OUTPUT_FILE ${SB_DEPS_DIR}/fetch.log RESULT_VARIABLE _bad)
+        OUTPUT_FILE ${SB_DEPS_DIR}/fetch.log ERROR_FILE ${SB_DEPS_DIR}/fetch.log RESULT_VARIABLE _bad)
     if(_bad)
-        message(FATAL_ERROR "The libraries of the cross-build could not be fetched: see ${SB_DEPS_DIR}/fetch.log")
+        message(FATAL_ERROR "Cannot fetch the libraries of the cross-build: see ${SB_DEPS_DIR}/fetch.log")
     endif()
-    execute_process(COMMAND ${CMAKE_COMMAND} -G ${CMAKE_GENERATOR} -S ${CMAKE_CURRENT_LIST_DIR}/deps -B ${_deps}/build
-            -DCMAKE_TOOLCHAIN_FILE=${CMAKE_CURRENT_LIST_DIR}/mingw.cmake -DCMAKE_BUILD_TYPE=RelWithDebInfo
+    execute_process(COMMAND ${CMAKE_COMMAND} -G ${CMAKE_GENERATOR}
+            -S ${CMAKE_CURRENT_LIST_DIR}/deps -B ${_deps}/build -DCMAKE_BUILD_TYPE=RelWithDebInfo
+            -DCMAKE_TOOLCHAIN_FILE=${CMAKE_CURRENT_LIST_DIR}/mingw.cmake
             -DSB_DEPS_SRC=${_deps}/src -DSB_DEPS_OUT=${_deps}
         OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
     execute_process(COMMAND ${CMAKE_COMMAND} --build ${_deps}/build OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)

@@ -17,7 +17,8 @@ cmocka cmocka cmocka_1.1.5.orig.tar.xz  f0ccd8242d55e2fd74b16ba518359151f6f8383f
 fail() { echo "fetch.sh: $*" >&2; exit 1; }
 
 uri_of() { # LABEL: the address of the machine's repository with that label
-    apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Identifier: Packages' | sed -n "s/^$1 //p" | head -n 1
+    apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Identifier: Packages' |
+        sed -n "s/^$1 //p" | head -n 1
 }
 
 [ $# -eq 1 ] || fail "usage: fetch.sh DIR"
@@ -38,9 +39,10 @@ by=
 } >apt/sources.list
 
 # A state of apt that is ours alone; APT::Sandbox: the _apt account may not reach our folder.
-set_apt="-q -o Dir::Etc::SourceList=$PWD/apt/sources.list -o Dir::Etc::SourceParts=- -o Dir::State::Lists=$PWD/apt/lists
-    -o Dir::Cache=$PWD/apt -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=
-    -o APT::Get::List-Cleanup=0 -o Acquire::Retries=3"
+set_apt="-q -o Dir::Etc::SourceList=$PWD/apt/sources.list -o Dir::Etc::SourceParts=-
+    -o Dir::State::Lists=$PWD/apt/lists -o Dir::Cache=$PWD/apt -o Dir::Cache::pkgcache=
+    -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User= -o APT::Get::List-Cleanup=0
+    -o APT::Update::Error-Mode=any -o Acquire::Retries=3"
 apt-get $set_apt update
 
 echo "$pins" | while read -r name package tarball sha; do

@@ -83,9 +83,9 @@ static void unfinished_file_is_removed(void **state)
 
 static void names_that_leave_the_workspace_are_refused(void **state)
 {
-    static const char *const names[] = {"..",    "../x",  "a/../../x", "..\\x",  "a\\b",    "C:\\x", "f:stream",
-                                        "CON",   "nul.a", "a.",        "a ",     "\\\\s\\x", "/x",    "",
-                                        "x/..",  "~\\",   "A~1/x",     "a//../b"};
+    static const char *const names[] = {"..",       "../x", "a/../../x", "..\\x", "a\\b",  "C:\\x",
+                                        "f:stream", "CON",  "nul.a",     "a.",    "a ",    "\\\\s\\x",
+                                        "/x",       "",     "x/..",      "~\\",   "A~1/x", "a//../b"};
     struct world *world = *state;
 
     for (size_t i = 0; i < SB_COUNT(names); i++) {

@@ -21,7 +21,7 @@
 struct world {
     struct sb_gos gos;
     HANDLE to_guest, from_guest; /* the host's ends */
-    struct sb_gos_run *ended; /* whose end was told before somebody asked for it */
+    struct sb_gos_run *ended;    /* whose end was told before somebody asked for it */
     struct sb_err err;
     wchar_t folder[MAX_PATH];
 };
@@ -45,10 +45,9 @@ static inline int world_open(void **state)
     InitializeSRWLock(&world->gos.lock);
     InitializeConditionVariable(&world->gos.changed);
     world->gos.workspace_path = world->folder; /* borrowed: a guest never gives it back */
-    world->gos.workspace =
-        CreateFileW(world->folder, FILE_LIST_DIRECTORY | FILE_TRAVERSE | SYNCHRONIZE,
-                    FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
-                    FILE_FLAG_BACKUP_SEMANTICS, NULL);
+    world->gos.workspace = CreateFileW(world->folder, FILE_LIST_DIRECTORY | FILE_TRAVERSE | SYNCHRONIZE,
+                                       FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                                       OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
     if (world->gos.workspace == INVALID_HANDLE_VALUE)
         return -1;
     sb_guest_beneath_probe(&world->gos);

@@ -62,7 +62,8 @@ static int guest_open(void **state)
     if (world_open(state) != 0)
         return -1;
     world = *state;
-    if (!CreatePipe(&input, &world->to_guest, NULL, 0) || !CreatePipe(&world->from_guest, &output, NULL, 4096) ||
+    if (!CreatePipe(&input, &world->to_guest, NULL, 0) ||
+        !CreatePipe(&world->from_guest, &output, NULL, 4096) ||
         sb_stream_open(&world->gos, input, false, &world->gos.input, &world->err) < 0 ||
         sb_stream_open(&world->gos, output, true, &world->gos.output, &world->err) < 0)
         return -1;
@@ -107,7 +108,8 @@ static struct sb_gos_event next(struct world *world)
 }
 
 /* Reads one output until it has `most` bytes or ends; returns how many there were. */
-static size_t read_output(struct world *world, struct sb_gos_run *run, enum sb_channel channel, char *out, size_t most)
+static size_t read_output(struct world *world, struct sb_gos_run *run, enum sb_channel channel, char *out,
+                          size_t most)
 {
     size_t len = 0;
     long n = 0;
@@ -298,8 +300,9 @@ static void what_cannot_be_started_leaves_nothing(void **state)
         const char *program;
         enum sb_code code;
     } rows[] = {
-        {"C:\\no\\such.exe", SB_NOT_FOUND}, {"cmd.exe", SB_BAD_REQUEST},       {"..\\x.exe", SB_BAD_REQUEST},
-        {"C:\\x.bat", SB_UNSUPPORTED},      {"C:\\x.CMD . ", SB_UNSUPPORTED},  {"C:\\\xFF.exe", SB_BAD_REQUEST},
+        {"C:\\no\\such.exe", SB_NOT_FOUND}, {"cmd.exe", SB_BAD_REQUEST},
+        {"..\\x.exe", SB_BAD_REQUEST},      {"C:\\x.bat", SB_UNSUPPORTED},
+        {"C:\\x.CMD . ", SB_UNSUPPORTED},   {"C:\\\xFF.exe", SB_BAD_REQUEST},
     };
     struct world *world = *state;
 
@@ -405,7 +408,8 @@ static void host_that_reads_nothing_fills_a_bounded_queue(void **state)
         assert_true(total <= 256 * 1024);
     }
     for (left = total; left > 0; left -= got)
-        assert_true(ReadFile(world->from_guest, page, left < sizeof page ? (DWORD)left : sizeof page, &got, NULL));
+        assert_true(
+            ReadFile(world->from_guest, page, left < sizeof page ? (DWORD)left : sizeof page, &got, NULL));
     assert_int_equal(next(world).kind, SB_GOS_HOST_WRITABLE);
     assert_int_equal(sb_gos_write(&world->gos, page, 1), 1);
 }
