@@ -129,7 +129,14 @@ part_clang() {
 }
 
 part_windows() {
-    build mingw && units mingw && node --test --test-reporter=tap --test-concurrency=2 tests/wine/*.test.mjs
+    build mingw && sh tests/wine/run.sh build/mingw/llm-sandbox.exe version || return 1
+    # One server for all programs: it takes seconds to start.
+    server="env WINEPREFIX=$here/build/mingw/wineprefix /usr/lib/wine/wineserver64"
+    $server -p600
+    units mingw && node --test --test-reporter=tap --test-concurrency=2 tests/wine/*.test.mjs
+    status=$?
+    $server -k
+    return $status
 }
 
 part_cppcheck() {

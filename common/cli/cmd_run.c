@@ -426,6 +426,7 @@ static int run_main(int argc, char **argv)
         goto done;
     }
     c->ask.allow_weak = c->host.allow_weak;
+    c->ask.ram_mb = (int64_t)(uv_get_total_memory() >> 20);
     sb_out_dir_init(&c->out_dir, c->out);
     for (int i = 0; i < 2; i++)
         sb_sink_init(&c->sinks[i], &c->host.loop, i + 1, on_written, c);

@@ -16,13 +16,13 @@ const node = String(spawnSync('sh', [join(top, 'tests/wine/fetch-node.sh'), join
 const scratch = mkdtempSync(join(tmpdir(), 'llm-sandbox-wine-'));
 const windows = (path) => 'Z:' + path.replaceAll('/', '\\');
 const env = {
-    PATH: process.env.PATH, HOME: scratch, WINEPATH: windows(node),
+    PATH: process.env.PATH, HOME: scratch, WINEPATH: windows(node), LC_ALL: 'C.UTF-8',
     SB_WINEPREFIX: process.env.SB_WINEPREFIX ?? join(top, 'build/mingw/wineprefix'),
 };
 const weak = ['--backend', 'job', '--allow-weak'];
 
 const run = (...args) => {
-    const { status, stdout, stderr } = spawnSync('sh', [runner, product, ...args], { env, cwd: scratch, timeout: 90000 });
+    const { status, stdout, stderr } = spawnSync('sh', [runner, product, ...args], { env, cwd: scratch, timeout: 90000, maxBuffer: 1 << 26 });
     return { status, stdout: String(stdout), stderr: String(stderr) };
 };
 const json = (...args) => {
@@ -115,7 +115,7 @@ test('a killed host takes the tree with it', async () => {
 
 test('cmd runs, with CRLF or LF', () => {
     const result = json('-l', 'cmd', '-c', '@echo off\nset /a n=6*7\necho.\necho n is %n%\nexit /b 5\n');
-    assert.match(result.stdout, /n is 42/);
+    assert.match(result.stdout, /n is 42/, JSON.stringify(result));
     assert.equal(result.exit_code, 5);
 });
 
