@@ -75,8 +75,8 @@ int sb_proc_watch_inner(struct sb_proc *proc, long pid, bool *own_pids, struct s
 void sb_proc_kill(struct sb_proc *proc);
 /* Ends the guest's input: it ends the box by itself. */
 void sb_proc_close_input(struct sb_proc *proc);
-/* Closes the streams and frees; on_closed is the last word. Only after on_gone (or from
- * inside it). */
+/* Closes the streams and frees; on_closed is the last word. After on_gone, from inside it, or
+ * when nobody waits for it any more. */
 void sb_proc_free(struct sb_proc *proc, void (*on_closed)(void *ctx), void *ctx);
 
 #endif

@@ -105,7 +105,8 @@ static void let_go(struct sb_box *box)
 {
     struct sb_err ignored = {0};
 
-    sb_box_os_close(box->os);
+    if (box->nothing_left) /* else something still lives with its uid, which then stays taken */
+        sb_box_os_close(box->os);
     if (box->host_workspace != NULL)
         sb_journal_undo(box->instance, box->undo, &ignored); /* what stays is in the journal */
     uv_close((uv_handle_t *)&box->timer, on_timer_closed);
@@ -155,9 +156,11 @@ void sb_box_step(struct sb_box *box, enum sb_box_event event)
     if (next < 0)
         return;
     box->state = (enum sb_box_state)next;
-    if (event == SB_BOX_HELLO && box->events.on_ready != NULL) {
-        uv_timer_stop(&box->timer);
-        box->events.on_ready(box->events.ctx);
+    if (event == SB_BOX_HELLO) {
+        if (!box->link_ended && !box->exited) /* then the timer waits for last words */
+            uv_timer_stop(&box->timer);
+        if (box->events.on_ready != NULL)
+            box->events.on_ready(box->events.ctx);
     } else if (box->state == SB_BOX_CLOSING) {
         enter_closing(box);
     } else if (box->state == SB_BOX_GONE) {
@@ -308,13 +311,16 @@ static void on_info(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf)
     if (known == 0 && !box->info.full)
         return;
     uv_read_stop(stream);
-    if (known != 1)
+    if (known != 1) {
         sb_fail(&why, SB_HOST, "backend %s wrote garbage where the process number belongs", box->backend->name);
-    else if (sb_proc_watch_inner(box->proc, pid, &box->own_pids, &why) == 0)
-        box->inner_pid = pid;
-    /* A box that is ending already has its own, better reason. */
-    if (why.code != SB_OK && !box->link_ended && !box->exited)
         break_with(box, &why, "");
+    } else if (sb_proc_watch_inner(box->proc, pid, &box->own_pids, &why) == 0) {
+        box->inner_pid = pid;
+    } else { /* dead already, most likely: the wrapper's own words are the better reason */
+        box->why = why;
+        box->link_ended = true;
+        something_ended(box);
+    }
 }
 
 static int listen_to(struct sb_box *box, struct sb_err *err)

@@ -20,15 +20,17 @@
 
 struct sb_proc {
     struct sb_proc_events events;
-    uv_pipe_t errors;
+    uv_pipe_t errors, info;
     uv_file writer; /* the other end of errors; -1: closed */
+    uv_file teller; /* the other end of info */
+    unsigned open_pipes;
     unsigned kills;
     void (*on_closed)(void *ctx);
     void *ctx;
 };
 static struct sb_proc proc;
 static struct sb_link_events link_events;
-static bool link_open, start_fails, os_fails;
+static bool link_open, start_fails, os_fails, has_info;
 static unsigned os_held, frees;
 
 int sb_box_os_open(const struct sb_box_os_want *want, struct sb_box_os **out, struct sb_err *err)
@@ -66,6 +68,14 @@ int sb_proc_start(uv_loop_t *loop, const struct sb_launch *launch, const struct 
     assert_int_equal(uv_pipe_init(loop, &proc.errors, 0), 0);
     assert_int_equal(uv_pipe_open(&proc.errors, ends[0]), 0);
     proc.writer = ends[1];
+    proc.open_pipes = 1;
+    if (has_info) {
+        assert_int_equal(uv_pipe(ends, 0, 0), 0);
+        assert_int_equal(uv_pipe_init(loop, &proc.info, 0), 0);
+        assert_int_equal(uv_pipe_open(&proc.info, ends[0]), 0);
+        proc.teller = ends[1];
+        proc.open_pipes = 2;
+    }
     *out = &proc;
     return 0;
 }
@@ -87,8 +97,7 @@ uv_stream_t *sb_proc_errors(struct sb_proc *p)
 
 uv_stream_t *sb_proc_info(struct sb_proc *p)
 {
-    (void)p;
-    return NULL;
+    return has_info ? (uv_stream_t *)&p->info : NULL;
 }
 
 int sb_proc_watch_inner(struct sb_proc *p, long pid, bool *own_pids, struct sb_err *err)
@@ -96,7 +105,7 @@ int sb_proc_watch_inner(struct sb_proc *p, long pid, bool *own_pids, struct sb_e
     (void)p;
     (void)pid;
     (void)own_pids;
-    return sb_fail(err, SB_BUG, "not asked for here");
+    return sb_fail(err, SB_NOT_FOUND, "no such process");
 }
 
 void sb_proc_kill(struct sb_proc *p)
@@ -116,7 +125,8 @@ static void errors_end(void)
 static void on_pipe_closed(uv_handle_t *handle)
 {
     (void)handle;
-    proc.on_closed(proc.ctx);
+    if (--proc.open_pipes == 0)
+        proc.on_closed(proc.ctx);
 }
 
 void sb_proc_free(struct sb_proc *p, void (*on_closed)(void *ctx), void *ctx)
@@ -126,6 +136,12 @@ void sb_proc_free(struct sb_proc *p, void (*on_closed)(void *ctx), void *ctx)
     p->on_closed = on_closed;
     p->ctx = ctx;
     uv_close((uv_handle_t *)&p->errors, on_pipe_closed);
+    if (has_info) {
+        uv_fs_t request;
+
+        uv_fs_close(NULL, &request, p->teller, NULL);
+        uv_close((uv_handle_t *)&p->info, on_pipe_closed);
+    }
 }
 
 int sb_link_open(uv_stream_t *input, uv_stream_t *output, const struct sb_link_events *events, struct sb_link **out,
@@ -203,7 +219,14 @@ static void explain(const char *errors, const struct sb_proc_end *end, char *men
     strncpy(mend, "do this", mend_cap - 1);
 }
 
-static const struct sb_backend backend = {.name = "fake", .target = target, .plan = plan, .explain = explain};
+static int inner_pid(const char *info, size_t len, long *pid)
+{
+    (void)info;
+    *pid = 4711;
+    return len > 0;
+}
+
+static const struct sb_backend backend = {.name = "fake", .target = target, .plan = plan, .inner_pid = inner_pid, .explain = explain};
 
 /* ---- the rig ------------------------------------------------------------------------ */
 
@@ -255,6 +278,23 @@ static void turn(void)
 {
     for (int i = 0; i < 3; i++)
         uv_run(&loop, UV_RUN_NOWAIT);
+}
+
+static void make_due(uv_handle_t *handle, void *arg)
+{
+    (void)arg;
+    if (handle->type == UV_TIMER && uv_is_active(handle)) {
+        uv_timer_set_repeat((uv_timer_t *)handle, 1);
+        uv_timer_again((uv_timer_t *)handle);
+    }
+}
+
+/* Whatever waits for a time has reached it. */
+static void time_passes(void)
+{
+    uv_walk(&loop, make_due, NULL);
+    uv_run(&loop, UV_RUN_ONCE);
+    turn();
 }
 
 static bool exited, left, link_ended, hello_said;
@@ -384,6 +424,57 @@ static void wrapper_that_dies_before_hello_is_explained(void **state)
     assert_int_equal(gone, 1);
 }
 
+static void process_that_is_gone_before_it_is_watched_is_explained(void **state)
+{
+    struct sb_err err = {0};
+    uv_fs_t request;
+    uv_buf_t number = uv_buf_init((char[]){"4711"}, 4);
+
+    (void)state;
+    has_info = true;
+    assert_int_equal(open_box(&err), 0);
+    assert_int_equal(uv_fs_write(NULL, &request, proc.teller, &number, 1, -1, NULL), 4);
+    turn();
+    assert_int_equal(broken, 0); /* how it ended is on its way */
+    wrapper_exits();
+    errors_end();
+    nothing_left();
+    turn();
+    has_info = false;
+    assert_string_equal(why.text, "explained 1");
+    assert_int_equal(gone, 1);
+}
+
+static void hello_after_the_end_is_no_beginning(void **state)
+{
+    struct sb_err err = {0};
+
+    (void)state;
+    assert_int_equal(open_box(&err), 0);
+    wrapper_exits();
+    says_hello();
+    time_passes();
+    assert_int_equal(broken, 1);
+    nothing_left();
+    turn();
+    assert_int_equal(gone, 1);
+}
+
+static void box_that_does_not_die_is_let_go_but_not_its_uid(void **state)
+{
+    struct sb_err err = {0};
+
+    (void)state;
+    assert_int_equal(open_box(&err), 0);
+    owner_closes();
+    turn();
+    assert_int_equal(gone, 0);
+    time_passes();
+    assert_int_equal(gone, 1);
+    assert_int_equal(os_held, 1);
+    os_held = 0;
+}
+
 static void guest_that_lies_is_closed_at_once(void **state)
 {
     struct sb_err err = {0};
@@ -441,6 +532,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_order_of_ends_leaves_one_gone_and_nothing_held, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrapper_that_dies_before_hello_is_explained, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(process_that_is_gone_before_it_is_watched_is_explained, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(hello_after_the_end_is_no_beginning, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(box_that_does_not_die_is_let_go_but_not_its_uid, set_up, tear_down),
         cmocka_unit_test_setup_teardown(guest_that_lies_is_closed_at_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(failure_at_each_step_of_opening_holds_nothing, set_up, tear_down),
         cmocka_unit_test(every_cell_leads_forward_or_back_to_ready),
