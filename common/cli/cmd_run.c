@@ -203,6 +203,16 @@ static int open_stdin(struct command *c, struct sb_err *err)
 
 /* ---- the run ------------------------------------------------------------------------ */
 
+/* Workers that wait for somebody to write or to read would keep the loop for ever. Input that
+ * nobody wants any more is no reason to stay, unread output only until we are stopped. */
+static void leave_stuck(struct command *c)
+{
+    bool written = sb_sink_idle(&c->sinks[0]) && sb_sink_idle(&c->sinks[1]);
+
+    if (c->over && c->run == NULL && (c->stopped != 0 || (c->stuck && written)))
+        uv_stop(&c->host.loop);
+}
+
 static void on_written(struct sb_sink *sink, size_t bytes)
 {
     struct command *c = sink->ctx;
@@ -211,6 +221,7 @@ static void on_written(struct sb_sink *sink, size_t bytes)
         sb_run_consumed(c->run, sink == &c->sinks[0] ? SB_CHAN_OUT : SB_CHAN_ERR, bytes);
     if (sink->error != 0 && c->run != NULL && !c->over)
         sb_run_cancel(c->run); /* nobody reads it: the tree must not live on */
+    leave_stuck(c);
 }
 
 static void on_output(void *ctx, enum sb_channel channel, const void *bytes, size_t len)
@@ -245,12 +256,16 @@ static void on_artifact_end(void *ctx, const struct sb_wire_entry *file, const s
 
 static int stop_or(const struct command *c, int status)
 {
+    if (c->stopped != 0)
+        return sb_stop_status(c->stopped);
     for (size_t i = 0; i < 2; i++)
         if (c->sinks[i].error == UV_EPIPE)
             return SB_EXIT_BROKEN_PIPE;
+        else if (c->sinks[i].error == UV_EIO && c->sinks[i].filter) /* seen before its signal */
+            return sb_stop_status(SB_STOP_HANGUP);
         else if (c->sinks[i].error != 0)
             return SB_EXIT_HOST;
-    return c->stopped != 0 ? sb_stop_status(c->stopped) : status;
+    return status;
 }
 
 static void report(struct command *c, const struct sb_run_result *result, const char *run_id)
@@ -286,9 +301,7 @@ static void on_gone(void *ctx)
     struct command *c = ctx;
 
     c->run = NULL;
-    /* A reader that doesn't read, a terminal nobody types on: no reason to stay. */
-    if (c->stuck || (c->stopped != 0 && !(sb_sink_idle(&c->sinks[0]) && sb_sink_idle(&c->sinks[1]))))
-        uv_stop(&c->host.loop);
+    leave_stuck(c);
 }
 
 static void refuse(struct command *c, const struct sb_err *err, const char *mend)
@@ -392,8 +405,7 @@ static void on_stop(void *ctx, enum sb_stop_reason reason)
         c->status = sb_stop_status(reason);
     if (c->run != NULL)
         sb_run_cancel(c->run);
-    else if (c->over) /* only a reader that doesn't read keeps us */
-        uv_stop(&c->host.loop);
+    leave_stuck(c);
 }
 
 static int finish(struct command *c)

@@ -404,6 +404,28 @@ describe('--stdin', together, () => {
         said(await cli(['run', '--stdin', '/dev/null', echo]), `0 ${createHash('sha256').digest('hex')}\n`);
     });
 
+    test('input that stays open costs no output, however slow its reader', async t => {
+        const mark = marker();
+        const pipe = path.join(folder(t), 'pipe');
+        execFileSync('mkfifo', [pipe]);
+        const ends = fs.openSync(pipe, 'r+');
+        const run = host(['run', '--stdin', '-', '-c', 'input()\nimport os; os.write(1, b"x" * 200_000)', '--', mark], { stdio: ['pipe', ends, 'pipe'] });
+        await until('it waits for a line', () => marked(mark).length > 0);
+        run.child.stdin.write('\n');
+        await nothingLeft(mark);
+        await until('its box is gone', () => processes().every(({ ppid }) => ppid !== run.child.pid));
+        const reader = fs.openSync(pipe, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+        const piece = Buffer.alloc(65536);
+        let got = 0;
+        await until('all of it comes', () => {
+            try { got += fs.readSync(reader, piece); } catch { /* not yet */ }
+            return got === 200_000;
+        });
+        fs.closeSync(reader);
+        assert.equal((await run.end).code, 0);
+        fs.closeSync(ends);
+    });
+
     test('a program that does not read its input ends all the same', async () => {
         said(await cli(['run', '--stdin', '-', '-c', 'print(1)'], { input: Buffer.alloc(4 << 20) }), '1\n');
         const open = host(['run', '--stdin', '-', '-c', 'print(2)']); // our stdin stays open
