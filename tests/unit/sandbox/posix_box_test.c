@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * box.c over a fake operating system and a fake link: every order in which wrapper, guest,
+ * box.c over a fake operating system and a fake link (POSIX only for its pipe): every order in which wrapper, guest,
  * kernel and owner can end it. Always one on_gone, last; on_broken at most once, and never
  * for a box its owner closed. */
 #include <setjmp.h>
