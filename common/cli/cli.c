@@ -33,6 +33,10 @@ int sb_cli_print(const char *bytes, size_t len)
         int count = uv_fs_write(NULL, &request, 1, &piece, 1, -1, NULL);
 
         uv_fs_req_cleanup(&request);
+        if (count == UV_EAGAIN) { /* non-blocking, and its reader is slow */
+            uv_sleep(5);
+            continue;
+        }
         if (count == UV_EPIPE)
             return SB_EXIT_BROKEN_PIPE;
         if (count <= 0) {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define RETRY_MS 5
+
 static void read_more(struct sb_feed *feed);
 
 static void send_read(struct sb_feed *feed)
@@ -16,12 +18,31 @@ static void send_read(struct sb_feed *feed)
         read_more(feed);
 }
 
+static void wait_a_little(uv_work_t *work)
+{
+    (void)work;
+    uv_sleep(RETRY_MS);
+}
+
+static void on_waited(uv_work_t *work, int status)
+{
+    struct sb_feed *feed = work->data;
+
+    (void)status;
+    feed->reading = false;
+    if (feed->run != NULL)
+        read_more(feed);
+}
+
 static void on_read(uv_fs_t *request)
 {
     struct sb_feed *feed = request->data;
     ssize_t count = request->result;
 
     uv_fs_req_cleanup(request);
+    /* Non-blocking, as somebody who shares it has left it: not empty, only not there yet. */
+    if (count == UV_EAGAIN && uv_queue_work(feed->loop, &feed->work, wait_a_little, on_waited) == 0)
+        return;
     feed->reading = false;
     feed->at = 0;
     feed->len = count > 0 ? (size_t)count : 0;
@@ -46,7 +67,7 @@ void sb_feed_start(struct sb_feed *feed, uv_loop_t *loop, int fd, struct sb_run 
     feed->loop = loop;
     feed->fd = fd;
     feed->run = run;
-    feed->request.data = feed;
+    feed->request.data = feed->work.data = feed;
     read_more(feed);
 }
 

@@ -15,6 +15,7 @@ struct sb_feed {
     bool reading, ended;
     size_t len, at;
     uv_fs_t request;
+    uv_work_t work; /* waits, where the descriptor is non-blocking */
     char space[64 * 1024];
 };
 

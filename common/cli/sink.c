@@ -7,8 +7,21 @@
 
 /* Everything a stream may have outstanding, twice: one part flies, one waits. */
 #define SINK_MAX (2u * SB_WIRE_WINDOW)
+#define RETRY_MS 5
 
 static void write_more(struct sb_sink *sink);
+
+static void wait_a_little(uv_work_t *work)
+{
+    (void)work;
+    uv_sleep(RETRY_MS);
+}
+
+static void on_waited(uv_work_t *work, int status)
+{
+    (void)status;
+    write_more(work->data);
+}
 
 static void on_written(uv_fs_t *request)
 {
@@ -17,6 +30,9 @@ static void on_written(uv_fs_t *request)
     size_t raw;
 
     uv_fs_req_cleanup(request);
+    /* Somebody who shares the descriptor has made it non-blocking, and its reader is slow. */
+    if (count == UV_EAGAIN && uv_queue_work(sink->loop, &sink->work, wait_a_little, on_waited) == 0)
+        return;
     sink->writing = false;
     if (count < 0 && sink->error == 0)
         sink->error = (int)count;
@@ -63,7 +79,7 @@ void sb_sink_init(struct sb_sink *sink, uv_loop_t *loop, int fd,
     sink->filter = uv_guess_handle(fd) == UV_TTY;
     sink->on_written = written;
     sink->ctx = ctx;
-    sink->request.data = sink;
+    sink->request.data = sink->work.data = sink;
     sb_buf_init(&sink->waiting, SINK_MAX);
     sb_buf_init(&sink->flying, SINK_MAX);
 }

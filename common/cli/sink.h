@@ -21,6 +21,7 @@ struct sb_sink {
     struct sb_buf waiting, flying;
     size_t flown, waiting_raw, flying_raw; /* raw: bytes as they came, for on_written */
     uv_fs_t request;
+    uv_work_t work; /* waits, where the descriptor is non-blocking */
     void (*on_written)(struct sb_sink *sink, size_t bytes); /* after each write, also a failed one */
     void *ctx;
 };
