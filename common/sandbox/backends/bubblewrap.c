@@ -48,7 +48,7 @@ static const struct {
 /* Of the host's /etc only what the dynamic linker and Debian's alternatives need. The rest is
  * links: the host name is the box's own, the clock is UTC. */
 #define ETC                                                                                                  \
-    "--ro-bind-try /etc/ld.so.cache /etc/ld.so.cache --ro-bind-try /etc/ld.so.conf /etc/ld.so.conf "         \
+    "--ro-bind-try /etc/ld.so.cache /etc/ld.so.cache "                                                        \
     "--ro-bind-try /etc/ld.so.conf.d /etc/ld.so.conf.d --ro-bind-try /etc/alternatives /etc/alternatives "   \
     "--symlink /proc/sys/kernel/hostname /etc/hostname --symlink /usr/share/zoneinfo/UTC /etc/localtime"
 

@@ -53,7 +53,7 @@ static void the_plan_is_this_to_the_letter(void **state)
         "--perms 1777 --size 67108864 --tmpfs /dev/shm "
         "--perms 0444 --file 5 /etc/passwd --perms 0444 --file 6 /etc/group "
         "--perms 0444 --file 7 /etc/hosts --perms 0444 --file 8 /etc/nsswitch.conf "
-        "--ro-bind-try /etc/ld.so.cache /etc/ld.so.cache --ro-bind-try /etc/ld.so.conf /etc/ld.so.conf "
+        "--ro-bind-try /etc/ld.so.cache /etc/ld.so.cache "
         "--ro-bind-try /etc/ld.so.conf.d /etc/ld.so.conf.d --ro-bind-try /etc/alternatives /etc/alternatives "
         "--symlink /proc/sys/kernel/hostname /etc/hostname --symlink /usr/share/zoneinfo/UTC /etc/localtime "
         "--chdir /sandbox --remount-ro /proc --remount-ro /dev --remount-ro / -- /proc/self/fd/3\n"
