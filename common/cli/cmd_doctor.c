@@ -14,7 +14,6 @@
 struct command {
     struct sb_cli_host host;
     bool json;
-    int status;
     size_t backend, language; /* rows being worked on */
     struct sb_doctor report;
     struct sb_buf program;
@@ -81,7 +80,7 @@ static void next_language(struct command *c)
 {
     const struct sb_target target = c->report.chosen->backend->target();
 
-    for (; c->language < sb_language_count && c->status == 0; c->language++) {
+    for (; c->language < sb_language_count; c->language++) {
         const struct sb_language *language = &sb_languages[c->language];
         struct sb_err missing = {0};
 
@@ -128,8 +127,6 @@ static void next_backend(struct command *c)
                                        .guest = c->host.guest.data,
                                        .fresh = true};
 
-    if (c->status != 0)
-        return;
     if (want.backend == NULL)
         start_languages(c);
     else
@@ -140,7 +137,7 @@ static void on_stop(void *ctx, enum sb_stop_reason reason)
 {
     struct command *c = ctx;
 
-    c->status = sb_stop_status(reason); /* each step is bounded: no new one starts */
+    sb_cli_host_leave(&c->host, reason);
 }
 
 enum { OPT_JSON, OPT_BACKEND, OPT_ALLOW_WEAK };
@@ -162,8 +159,6 @@ static int survey(struct command *c, const char *backend, bool allow_weak)
     sb_instance_sweep(c->host.instance, 1000);
     next_backend(c);
     sb_cli_host_run(&c->host);
-    if (c->status != 0)
-        return c->status;
     sb_buf_init(&out, TEXT_MAX);
     if (c->json)
         sb_doctor_json(&c->report, &out);

@@ -86,7 +86,7 @@ static void on_stop(void *ctx, enum sb_stop_reason reason)
 {
     struct command *c = ctx;
 
-    c->status = sb_stop_status(reason); /* the probe is bounded: it ends by itself */
+    sb_cli_host_leave(&c->host, reason);
 }
 
 enum { OPT_JSON, OPT_BACKEND, OPT_ALLOW_WEAK };

@@ -386,9 +386,7 @@ static void on_chosen(void *ctx, const struct sb_probe_result *result)
     const char *mend = "";
 
     c->chosen = *result;
-    if (c->stopped != 0)
-        c->status = sb_stop_status(c->stopped);
-    else if (!result->usable)
+    if (!result->usable)
         refuse(c, &result->why, result->mend);
     else if (start(c, &mend, &err) < 0)
         refuse(c, &err, mend);
@@ -400,6 +398,8 @@ static void on_stop(void *ctx, enum sb_stop_reason reason)
 {
     struct command *c = ctx;
 
+    if (c->run == NULL && !c->over) /* a probe, which may hang on a strange backend */
+        sb_cli_host_leave(&c->host, reason);
     c->stopped = reason;
     if (c->over)
         c->status = sb_stop_status(reason);

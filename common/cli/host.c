@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/host.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "sandbox/guest_image.h"
@@ -79,6 +80,12 @@ void sb_cli_host_choose(struct sb_cli_host *host, void (*on_done)(void *ctx, con
                                         .instance = host->instance};
 
     sb_choose(&host->loop, &want, on_done, ctx);
+}
+
+void sb_cli_host_leave(struct sb_cli_host *host, enum sb_stop_reason reason)
+{
+    sb_instance_close(host->instance);
+    _Exit(sb_stop_status(reason)); /* libuv would wait for workers, and a probe for its box */
 }
 
 void sb_cli_host_run(struct sb_cli_host *host)

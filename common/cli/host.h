@@ -25,6 +25,9 @@ int sb_cli_host_open(struct sb_cli_host *host, const char *backend, bool allow_w
                      void (*on_stop)(void *ctx, enum sb_stop_reason reason), void *ctx, struct sb_err *err);
 void sb_cli_host_choose(struct sb_cli_host *host, void (*on_done)(void *ctx, const struct sb_probe_result *result),
                         void *ctx);
+/* Ends the process at once, whatever is under way: boxes die with us. For a reason to stop
+ * while nothing has a result yet that is worth waiting for. */
+_Noreturn void sb_cli_host_leave(struct sb_cli_host *host, enum sb_stop_reason reason);
 /* Runs the loop until nothing is left on it, then closes the instance. */
 void sb_cli_host_run(struct sb_cli_host *host);
 

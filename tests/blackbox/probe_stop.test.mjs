@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// CLI-03: an interrupt while a backend is probed, which may hang.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { ownRuntime, processes, until } from './rig.mjs';
+
+const below = (pid, all) => all.filter(({ ppid }) => ppid === pid).flatMap(at => [at, ...below(at.pid, all)]);
+
+describe('CLI-03 an interrupt during a probe that hangs', { concurrency: true }, () => {
+    for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 129]])
+        test(signal, async t => {
+            const { start, instances } = ownRuntime(t);
+            const run = start(['doctor']); // it always measures anew
+            const box = await until('the box of the probe', () => {
+                const found = below(run.child.pid, processes());
+                return found.some(({ args }) => args[0]?.startsWith('/proc/self/fd/')) && found;
+            });
+            for (const { pid } of box)
+                process.kill(pid, 'SIGSTOP');
+            const began = Date.now();
+            run.child.kill(signal);
+            const end = await run.end;
+            assert.equal(end.code, status, end.stderr);
+            assert.ok(Date.now() - began < 2000, `after ${Date.now() - began} ms`); // 15 s, if it waited
+            await until('its box is gone', () => !processes().some(({ pid }) => box.some(at => at.pid === pid)));
+            assert.deepEqual(instances(), []);
+        });
+});
