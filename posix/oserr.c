@@ -38,6 +38,7 @@ static void describe(long number, char *out, size_t cap)
         out[0] = (char)(out[0] - 'A' + 'a');
 }
 
+SB_PRINTF(3, 0)
 static int fail(struct sb_err *err, long number, const char *fmt, va_list args)
 {
     char what[WHAT_BYTES], why[64];

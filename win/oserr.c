@@ -50,6 +50,7 @@ static void sentence(DWORD os, char *out, size_t cap)
     sb_free(text);
 }
 
+SB_PRINTF(3, 0)
 static int fail_with(struct sb_err *err, long os, const char *fmt, va_list args)
 {
     char what[300], why[200] = "";

@@ -5,6 +5,7 @@
 #ifndef TESTS_WIRE_TESTPROG_H
 #define TESTS_WIRE_TESTPROG_H
 
+#include "base/err.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +23,7 @@ int tp_main(int argc, char **argv); /* argv is UTF-8 */
 
 /* Bytes as they are, all of them; stream 1 or 2. */
 int tp_write(int stream, const void *bytes, size_t len);
-void tp_say(const char *fmt, ...); /* to stdout, at once */
+void tp_say(const char *fmt, ...) SB_PRINTF(1, 2); /* to stdout, at once */
 long tp_read(void *bytes, size_t cap);
 void tp_close(int stream);
 void tp_sleep_ms(unsigned ms);

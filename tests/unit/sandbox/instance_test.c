@@ -115,9 +115,10 @@ static void live(void *arg)
 static void hosts_are_born_while_others_sweep(void **state)
 {
     struct sb_instance *self = open_in(*state);
-    struct crowd crowd[8] = {{NULL}};
+    struct crowd crowd[8];
     uv_thread_t threads[SB_COUNT(crowd)];
 
+    memset(crowd, 0, sizeof crowd);
     for (size_t i = 0; i < SB_COUNT(crowd); i++) {
         crowd[i].runtime = *state;
         crowd[i].sweeper = i % 2 ? self : NULL;
