@@ -145,7 +145,7 @@ void sb_wire_put_path(struct sb_buf *out, enum sb_msg type, uint32_t id, const c
 int sb_wire_get_path(const struct sb_frame *f, struct sb_wire_path *out, struct sb_err *err)
 {
     struct sb_reader r = reader(f);
-    struct sb_wire_path m;
+    struct sb_wire_path m = {""};
     sb_read_utf8(&r, "path", m.path, SB_WIRE_PATH_MAX);
     if (sb_read_end(&r, sb_wire_name(f->type), err) < 0)
         return -1;
