@@ -30,6 +30,8 @@ static const struct {
     /* "create" in Debian, "creating" upstream */
     {"No permissions to creat", NULL, SB_UNSUPPORTED,
      "the kernel does not allow unprivileged user namespaces", ALLOW_USERNS},
+    {"Creating new namespace failed", "Resource temporarily unavailable", SB_LIMIT,
+     "no more processes can be started", "end some, or raise the limit of processes (ulimit -u, pids.max)"},
     {"Creating new namespace failed", NULL, SB_UNSUPPORTED, "the kernel refuses new namespaces",
      ALLOW_USERNS},
     {"setting up uid map", "Permission denied", SB_UNSUPPORTED,

@@ -229,6 +229,8 @@ static void each_text_of_bwrap_has_its_sentence_and_mend(void **state)
     check_said(
         "bwrap: Creating new namespace failed, likely because the kernel does not support user namespaces.",
         SB_UNSUPPORTED, "the kernel has no user namespaces", "CONFIG_USER_NS");
+    check_said("bwrap: Creating new namespace failed: Resource temporarily unavailable\n", SB_LIMIT,
+               "no more processes", "ulimit -u");
     check_said("bwrap: Creating new namespace failed: Cannot allocate memory\n", SB_UNSUPPORTED,
                "refuses new namespaces", "userns_clone");
     check_said("bwrap: setting up uid map: Permission denied\n", SB_UNSUPPORTED, "AppArmor",
