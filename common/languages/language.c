@@ -8,9 +8,8 @@
 
 #define NAME_MAX_BYTES 24 /* longer ones are not a slip of the finger */
 
-/* Where a Linux box's workspace and the host's runner scripts in it are: /sandbox and
- * SB_GUEST_RUNNER_DIR. A Windows row has no runner yet. */
-#define RUNNER_FOLDER "/sandbox/.tmp/.llm-sandbox/"
+/* In a Linux box; a Windows row has no runner yet. */
+#define RUNNER_FOLDER "/sandbox/" SB_GUEST_RUNNER_DIR "/"
 
 static char lower(char c)
 {
