@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "guest/guest.h"
 #include "guest_sys.h"
 
 #define STRAYS_AGAIN_US 10000 /* time for struck strays to die before the next blow */
@@ -258,7 +259,10 @@ void sb_gos_next(struct sb_gos *gos, int64_t deadline_us, struct sb_gos_event *o
 
         fill_slots(gos, &slots);
         int64_t until_us = deadline_us < again_us ? deadline_us : again_us;
-        if (poll(slots.fds, (nfds_t)slots.count, timeout_ms(until_us, now_us)) > 0) {
+        int ready = poll(slots.fds, (nfds_t)slots.count, timeout_ms(until_us, now_us));
+        if (ready < 0 && errno != EINTR)
+            sb_gos_end(gos, SB_GUEST_BROKEN); /* deaf to the host's end: see sb_proc_list */
+        if (ready > 0) {
             if (slots.fds[0].revents != 0) {
                 sb_signals_drain(gos->signals);
                 sb_gos_reap(gos);

@@ -43,7 +43,10 @@ struct sb_proc {
 };
 /* Parses the text of /proc/PID/stat. */
 bool sb_proc_parse(const char *text, struct sb_proc *out);
-/* All processes in /proc. The caller frees *out with sb_free. */
+/* All processes in /proc. The caller frees *out with sb_free. Does not return when /proc can't be
+ * read: prlimit lets any process of our uid lower our RLIMIT_NOFILE, and who can't see processes
+ * must not think that there are none. What a run parent leaves so, the guest kills; what the guest
+ * leaves, the kernel (it was PID 1) or its run parents. */
 size_t sb_proc_list(struct sb_proc **out);
 /* Moves the descendants of `root` (not root itself) to the front of the table, by ascending pid,
  * and returns how many. Processes in `skip` and what is below them do not count. */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "guest/guest.h"
 
 /* A fork bomb has to be stopped before it can be killed, and each pass may find children born
  * during the one before. */
@@ -49,6 +50,8 @@ static bool read_stat(int proc, const char *pid, struct sb_proc *out)
 
     snprintf(path, sizeof path, "%.10s/stat", pid);
     int fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno != ENOENT && errno != ESRCH)
+        _exit(SB_GUEST_BROKEN);
     if (fd < 0)
         return false; /* it ended since readdir */
     ssize_t len = read(fd, text, sizeof text - 1);
@@ -66,7 +69,9 @@ size_t sb_proc_list(struct sb_proc **out)
     const struct dirent *entry;
     DIR *proc = opendir("/proc");
 
-    while (proc != NULL && count < SB_PROC_MAX && (entry = readdir(proc)) != NULL) {
+    if (proc == NULL)
+        _exit(SB_GUEST_BROKEN);
+    while (count < SB_PROC_MAX && (entry = readdir(proc)) != NULL) {
         if (!isdigit((unsigned char)entry->d_name[0]))
             continue;
         if (count == room) {
@@ -76,8 +81,7 @@ size_t sb_proc_list(struct sb_proc **out)
         if (read_stat(dirfd(proc), entry->d_name, &table[count]))
             count++;
     }
-    if (proc != NULL)
-        closedir(proc);
+    closedir(proc);
     *out = table;
     return count;
 }

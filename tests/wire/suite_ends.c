@@ -4,6 +4,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -179,6 +180,45 @@ static void a_run_parent_killed_at_once_ends_the_run(void **state)
     assert_still_serves(f);
 }
 
+/* prlimit needs no more than the same user. A run parent that can open nothing can't look for
+ * its tree, and the guest has to do it. */
+static void a_run_parent_that_is_blinded_loses_nobody(void **state)
+{
+    struct fixture *f = ready_box(state);
+    struct client_op *op;
+
+    if (under_wine())
+        skip_because("Windows has no prlimit");
+    op = attack(f, "lower");
+    must(f, client_wait_text(&f->client, op, "up\nlowered\n", soon_ms));
+    client_simple(&f->client, SB_MSG_KILL, op);
+    finish(f, op);
+    assert_parent_killed(op);
+    assert_nothing_left(f);
+    assert_still_serves(f);
+}
+
+/* A guest that can't wait any more would not see its stdin end: the box ends at once. */
+static void a_guest_that_is_blinded_ends_the_box(void **state)
+{
+    struct fixture *f = ready_box(state);
+    struct client_op *op;
+    char pid[16];
+    int status = 0;
+
+    if (under_wine())
+        skip_because("Windows has no prlimit");
+    snprintf(pid, sizeof(pid), "%u", f->client.hello.pid);
+    op = START(f, &(struct run_want){.flags = SB_EXEC_STDIN}, "lower", f->token, pid);
+    must(f, client_wait_text(&f->client, op, "up\n", soon_ms));
+    client_send_end(&f->client, op);
+    must(f, client_wait_ended(&f->client, soon_ms));
+    assert_true(box_wait(&f->box, soon_ms, &status));
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), SB_GUEST_BROKEN);
+    assert_nothing_left(f);
+}
+
 /* kill -9 -1, kill -9 1: as PID 1 the guest can't be hit, and says what became of the run;
  * elsewhere the box may end, as a box that is over, never as a run that went well. */
 static void kill_all_hits_nothing_but_the_run(void **state)
@@ -297,6 +337,8 @@ const struct CMUnitTest ends_tests[] = {
     WIRE_TEST(a_program_that_stops_its_group_is_timed_out),
     WIRE_TEST(a_killed_run_parent_is_said),
     WIRE_TEST(a_run_parent_killed_at_once_ends_the_run),
+    WIRE_TEST(a_run_parent_that_is_blinded_loses_nobody),
+    WIRE_TEST(a_guest_that_is_blinded_ends_the_box),
     WIRE_TEST(kill_all_hits_nothing_but_the_run),
     WIRE_TEST(the_box_ends_when_idle),
     WIRE_TEST(the_box_ends_before_start),

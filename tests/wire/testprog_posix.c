@@ -181,6 +181,18 @@ static int run_killparent(int argc, char **argv)
     tp_sleep_for_ever();
 }
 
+/* lower TOKEN [PID]: takes the right to new descriptors from PID, else its parent; sleeps for ever */
+static int run_lower(int argc, char **argv)
+{
+    const struct rlimit none = {0, 0};
+
+    wait_for_go();
+    if (prlimit(argc > 2 ? (pid_t)strtol(argv[2], NULL, 10) : getppid(), RLIMIT_NOFILE, &none, NULL) < 0)
+        return 1;
+    tp_say("lowered\n");
+    tp_sleep_for_ever();
+}
+
 /* state: "blocked ignored", in hex as the kernel has them */
 static int run_state(int argc, char **argv)
 {
@@ -251,6 +263,7 @@ const struct tp_verb tp_os_verbs[] = {
     {"stop", run_stop},
     {"killall", run_killall},
     {"killparent", run_killparent},
+    {"lower", run_lower},
     {"state", run_state},
     {"fds", run_fds},
     {"nonblock", run_nonblock},
