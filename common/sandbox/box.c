@@ -10,6 +10,7 @@
 
 #define ERRORS_MAX 8192 /* of the wrapper's stderr; explain() reads it */
 #define INFO_MAX   4096 /* of the wrapper's --info-fd */
+#define NUMBER_MS     100 /* from a close to the kill, for a wrapper that has not told its child yet */
 #define LAST_WORDS_MS 500 /* from the end of the wrapper or link to the end of the other and of stderr */
 
 static const signed char next_state[SB_BOX_STATES][SB_BOX_EVENTS] = {
@@ -55,6 +56,7 @@ struct sb_box {
     /* How it ended, gathered until there is enough for one sentence. */
     struct sb_err why;
     bool link_ended, exited, errors_ended, nothing_left;
+    bool number_due, killed; /* the wrapper may yet say its child's number */
     struct sb_proc_end end;
 };
 
@@ -139,12 +141,30 @@ static void on_gone_late(uv_timer_t *timer)
     sb_box_step(timer->data, SB_BOX_NOTHING_LEFT);
 }
 
+static void kill_all(struct sb_box *box)
+{
+    if (box->state != SB_BOX_CLOSING || box->killed)
+        return;
+    box->killed = true;
+    sb_proc_kill(box->proc);
+    uv_timer_start(&box->timer, on_gone_late, SB_BOX_GONE_MS, 0);
+}
+
+static void on_number_late(uv_timer_t *timer)
+{
+    kill_all(timer->data);
+}
+
+/* bwrap 0.8 tells the number of its child before it lets it run. Killed earlier, it leaves a
+ * child that nobody knows and that waits for it for ever. */
 static void enter_closing(struct sb_box *box)
 {
     sb_link_free(box->link);
     box->link = NULL;
-    sb_proc_kill(box->proc);
-    uv_timer_start(&box->timer, on_gone_late, SB_BOX_GONE_MS, 0);
+    if (box->number_due && !box->exited)
+        uv_timer_start(&box->timer, on_number_late, NUMBER_MS, 0);
+    else
+        kill_all(box);
     if (box->nothing_left)
         sb_box_step(box, SB_BOX_NOTHING_LEFT);
 }
@@ -293,24 +313,10 @@ static void on_info_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
     *out = uv_buf_init(box->info_space, sizeof box->info_space);
 }
 
-static void on_info(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf)
+static void take_number(struct sb_box *box, int known, long pid)
 {
-    struct sb_box *box = stream->data;
     struct sb_err why = {0};
-    long pid;
-    int known;
 
-    if (count == 0)
-        return;
-    if (count < 0 || box->state == SB_BOX_CLOSING) {
-        uv_read_stop(stream);
-        return;
-    }
-    sb_buf_add(&box->info, buf->base, (size_t)count);
-    known = box->backend->inner_pid(box->info.data, box->info.len, &pid);
-    if (known == 0 && !box->info.full)
-        return;
-    uv_read_stop(stream);
     if (known != 1) {
         sb_fail(&why, SB_HOST, "backend %s wrote garbage where the process number belongs", box->backend->name);
         break_with(box, &why, "");
@@ -321,6 +327,27 @@ static void on_info(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf)
         box->link_ended = true;
         something_ended(box);
     }
+}
+
+static void on_info(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf)
+{
+    struct sb_box *box = stream->data;
+    long pid = 0;
+    int known = 0;
+
+    if (count == 0)
+        return;
+    if (count > 0) {
+        sb_buf_add(&box->info, buf->base, (size_t)count);
+        known = box->backend->inner_pid(box->info.data, box->info.len, &pid);
+        if (known == 0 && !box->info.full)
+            return;
+    }
+    uv_read_stop(stream);
+    box->number_due = false;
+    if (count > 0)
+        take_number(box, known, pid);
+    kill_all(box); /* if only this was waited for */
 }
 
 static int listen_to(struct sb_box *box, struct sb_err *err)
@@ -335,6 +362,7 @@ static int listen_to(struct sb_box *box, struct sb_err *err)
         info->data = box;
         if (uv_read_start(info, on_info_alloc, on_info) < 0)
             return sb_fail(err, SB_HOST, "cannot read the process number of backend %s", box->backend->name);
+        box->number_due = true;
     }
     return sb_link_open(sb_proc_input(box->proc), sb_proc_output(box->proc), &events, &box->link, err);
 }
