@@ -7,6 +7,9 @@
 #include "sandbox/guest_image.h"
 
 #define PATH_BYTES 4096
+/* A bwrap that was started just now and dies with us before it has released its child leaves
+ * one that waits for it for ever. */
+#define LEAVE_MS 50
 
 /* A boolean of the environment as the reference reads it; anything else is an error. */
 static int env_flag(const char *name, bool *out, struct sb_err *err)
@@ -84,6 +87,7 @@ void sb_cli_host_choose(struct sb_cli_host *host, void (*on_done)(void *ctx, con
 
 void sb_cli_host_leave(struct sb_cli_host *host, enum sb_stop_reason reason)
 {
+    uv_sleep(LEAVE_MS);
     sb_instance_close(host->instance);
     _Exit(sb_stop_status(reason)); /* libuv would wait for workers, and a probe for its box */
 }
