@@ -30,7 +30,7 @@ struct sb_proc {
 };
 static struct sb_proc proc;
 static struct sb_link_events link_events;
-static bool link_open, start_fails, os_fails, has_info, watch_works;
+static bool link_open, start_fails, os_fails, has_info, watch_works, link_fails;
 static unsigned os_held, frees;
 
 int sb_box_os_open(const struct sb_box_os_want *want, struct sb_box_os **out, struct sb_err *err)
@@ -149,7 +149,8 @@ int sb_link_open(uv_stream_t *input, uv_stream_t *output, const struct sb_link_e
 {
     (void)input;
     (void)output;
-    (void)err;
+    if (link_fails)
+        return sb_fail(err, SB_HOST, "cannot read from the guest");
     link_events = *events;
     link_open = true;
     *out = (struct sb_link *)&link_events;
@@ -544,6 +545,27 @@ static void failure_at_each_step_of_opening_holds_nothing(void **state)
     assert_int_equal(gone, 0);
 }
 
+/* It is started, so it must be ended: the one failure that can't be told at once. */
+static void box_that_cannot_be_listened_to_ends_like_any_other(void **state)
+{
+    struct sb_err err = {0};
+
+    (void)state;
+    link_fails = true;
+    assert_int_equal(open_box(&err), 0);
+    link_fails = false;
+    assert_null(sb_box_link(box));
+    assert_int_equal(broken, 0); /* never inside the call */
+    time_passes();
+    assert_int_equal(broken, 1);
+    assert_string_equal(why.text, "cannot read from the guest");
+    assert_int_equal(proc.kills, 1);
+    wrapper_exits();
+    nothing_left();
+    turn();
+    assert_int_equal(gone, 1);
+}
+
 static void every_cell_leads_forward_or_back_to_ready(void **state)
 {
     (void)state;
@@ -569,6 +591,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(hello_after_the_end_is_no_beginning, set_up, tear_down),
         cmocka_unit_test_setup_teardown(box_that_does_not_die_is_let_go_but_not_its_uid, set_up, tear_down),
         cmocka_unit_test_setup_teardown(guest_that_lies_is_closed_at_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(box_that_cannot_be_listened_to_ends_like_any_other, set_up, tear_down),
         cmocka_unit_test_setup_teardown(failure_at_each_step_of_opening_holds_nothing, set_up, tear_down),
         cmocka_unit_test(every_cell_leads_forward_or_back_to_ready),
     };
