@@ -59,6 +59,13 @@ const char *sb_status_name(enum sb_status status); /* "ok", "error", ... */
 #define SB_RUN_ARTIFACTS     64
 #define SB_RUN_ARTIFACTS_MAX (32u * 1024 * 1024) /* bytes of all artifacts together */
 
+/* A file put into the workspace before the program starts. */
+struct sb_run_file {
+    char *path; /* workspace path */
+    char *bytes;
+    size_t len;
+};
+
 struct sb_run_want {
     const struct sb_language *language;
     const char *program; /* the interpreter, as the target has it */
@@ -66,6 +73,9 @@ struct sb_run_want {
     const char *code;    /* borrowed until on_ended */
     size_t code_len;
     const char *const *args; /* NULL-terminated, or NULL */
+    const char *const *env;  /* NAME=value beyond the language's own; NULL-terminated, or NULL */
+    const struct sb_run_file *files; /* borrowed until on_ended */
+    size_t file_count;
     bool feed_stdin;     /* else the program's stdin is empty */
     bool list_files;     /* the result lists files the program made or changed */
     bool collect_files;  /* and they are fetched, within SB_RUN_ARTIFACTS* */

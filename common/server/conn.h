@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * One client: lines in, lines out, over any two libuv streams (stdio, socket, pipe).
+ * States: READING, PAUSED (the client does not read: its unsent answers passed
+ * SB_CONN_QUEUE_MAX, so no more requests are taken), CLOSING. Loop thread only. */
+#ifndef SB_SERVER_CONN_H
+#define SB_SERVER_CONN_H
+
+#include <uv.h>
+
+#include "base/err.h"
+
+#define SB_CONN_QUEUE_MAX (8u * 1024 * 1024)  /* unsent bytes; then reading pauses */
+#define SB_CONN_LINE_OUT  (4u * 1024 * 1024)  /* one line to the client (its SDK closes at 10 MiB) */
+
+struct sb_conn;
+
+struct sb_conn_events {
+    void *ctx;
+    void (*on_line)(void *ctx, const char *line, size_t len); /* valid during the call */
+    void (*on_too_long)(void *ctx);
+    void (*on_end)(void *ctx);    /* the client ended its side, or is gone; once */
+    void (*on_closed)(void *ctx); /* the last word after sb_conn_close */
+};
+
+/* Takes two descriptors of ours (they may be the same): pipes, sockets, files, terminals. */
+int sb_conn_open(uv_loop_t *loop, int fd_in, int fd_out, const struct sb_conn_events *events, struct sb_conn **out,
+                 struct sb_err *err);
+/* Over a stream that is connected already; it is the conn's from now on (heap, freed by it). */
+int sb_conn_adopt(uv_pipe_t *stream, const struct sb_conn_events *events, struct sb_conn **out, struct sb_err *err);
+/* Queues one line; adds the \n. Never blocks, never fails: a dead client is told by on_end. */
+void sb_conn_send(struct sb_conn *conn, const char *line, size_t len);
+/* Sends what is queued if the client takes it at once, then closes. Idempotent. */
+void sb_conn_close(struct sb_conn *conn);
+
+#endif

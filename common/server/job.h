@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * Jobs: runs that outlive their request. Queue and fairness per peer, and what is kept of a
+ * run after its box: output, artifacts, for 30 minutes. Loop thread only.
+ *
+ * A job id is the run id. Nothing of one peer's is seen by another. */
+#ifndef SB_SERVER_JOB_H
+#define SB_SERVER_JOB_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "base/argv.h"
+#include "base/buf.h"
+#include "sandbox/run.h"
+
+#define SB_JOBS_RUNNING 4  /* of one peer at once */
+#define SB_JOBS_QUEUED  64 /* waiting behind them; then busy */
+#define SB_KEPT_MS      (30 * 60 * 1000)
+#define SB_KEPT_BYTES   (256ull * 1024 * 1024) /* of one peer; the oldest go first */
+
+struct sb_host;
+struct sb_jobs; /* all of one host */
+struct sb_job;
+
+struct sb_job_want {
+    const char *peer;
+    const char *language; /* as the client said it */
+    char *code;           /* owned by the job from now on, also on failure */
+    size_t code_len;
+    struct sb_argv args, env;     /* owned by the job from now on, also on failure */
+    struct sb_run_file *files;    /* the same */
+    size_t file_count;
+    char *input;                  /* stdin; NULL: empty */
+    size_t input_len;
+    struct sb_ask ask;
+};
+
+struct sb_jobs *sb_jobs_new(struct sb_host *host);
+void sb_jobs_stop(struct sb_jobs *jobs, void (*on_stopped)(void *ctx), void *ctx); /* kills all */
+void sb_jobs_free(struct sb_jobs *jobs);
+
+/* Queues or starts it. SB_BUSY: too many of this peer ("busy, retry in N s"). */
+int sb_job_start(struct sb_jobs *jobs, struct sb_job_want *want, struct sb_job **out, struct sb_err *err);
+/* NULL: unknown, expired, or somebody else's: all the same to the asker. */
+struct sb_job *sb_job_find(struct sb_jobs *jobs, const char *peer, const char *id);
+/* First with NULL; oldest first. */
+struct sb_job *sb_job_next(struct sb_jobs *jobs, const char *peer, struct sb_job *previous);
+void sb_job_kill(struct sb_job *job);
+
+/* Rings once when the job has ended (at once, inside this call, if it has), or, with `ended`
+ * false, after wait_ms. sb_job_unwait takes it back. */
+struct sb_job_wait;
+struct sb_job_wait *sb_job_wait(struct sb_job *job, int64_t wait_ms, void (*on_ring)(void *ctx, bool ended), void *ctx);
+void sb_job_unwait(struct sb_job_wait *wait);
+
+const char *sb_job_id(const struct sb_job *job);
+bool sb_job_ended(const struct sb_job *job);
+const char *sb_job_state(const struct sb_job *job); /* "queued", "opening", "running", ... */
+int64_t sb_job_elapsed_ms(const struct sb_job *job);
+const char *sb_job_last_line(const struct sb_job *job); /* of stdout so far, cut, UTF-8; "" */
+const char *sb_job_backend(const struct sb_job *job);
+/* Only when ended. Its captures are the head and tail for the answer; all of what is kept is
+ * read by sb_job_read. */
+const struct sb_run_result *sb_job_result(const struct sb_job *job);
+
+/* Kept bytes of "@stdout", "@stderr" or an artifact's path, from `offset`, at most `most`.
+ * *total is the size of all that is kept. SB_NOT_FOUND names what there is. */
+int sb_job_read(struct sb_job *job, const char *path, uint64_t offset, size_t most, struct sb_buf *out,
+                uint64_t *total, struct sb_err *err);
+
+#endif
