@@ -74,14 +74,19 @@ static int prepare(struct sb_gos *gos, const struct sb_gos_start *start, struct 
 }
 
 /* Waits for the first report, which comes right after exec. User code may stop our processes
- * by signals meanwhile: they are told to go on, a limited number of times. */
+ * by signals meanwhile: they are told to go on, a limited number of times, and not when the host
+ * has gone. */
 static int await_start(struct sb_gos_run *run, struct sb_report *out)
 {
-    struct pollfd control = {.fd = run->control, .events = POLLIN};
+    struct pollfd fds[] = {{.fd = run->control, .events = POLLIN},
+                           {.fd = run->gos->host_in, .events = POLLRDHUP}};
 
     for (int waited = 0; waited < START_MS; waited += START_STEP_MS) {
-        if (poll(&control, 1, START_STEP_MS) > 0)
+        int ready = poll(fds, SB_COUNT(fds), START_STEP_MS);
+        if (ready > 0 && fds[0].revents != 0)
             return recv(run->control, out, sizeof *out, MSG_DONTWAIT) == sizeof *out ? 0 : -1;
+        if (ready != 0)
+            return -1;
         run->gos->kill(run->parent, SIGCONT);
     }
     return -1;

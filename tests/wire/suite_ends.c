@@ -276,6 +276,26 @@ static void the_box_ends_while_a_family_runs(void **state)
     assert_box_ends(f);
 }
 
+/* The start of a run is the one thing the guest waits for. */
+static void the_box_ends_while_a_start_is_held_up(void **state)
+{
+    struct fixture *f = ready_box(state);
+    struct client_op *op;
+    int status = 0;
+
+    if (!as_pid1())
+        skip_because("the guest itself can be stopped unless it is PID 1");
+    op = START(f, &(struct run_want){0}, "stopall", f->token);
+    must(f, client_wait_text(&f->client, op, "up\n", soon_ms));
+    for (int i = 0; i < SB_WIRE_RUNS_MAX - 1; i++)
+        START(f, &(struct run_want){0}, "sleep", f->token);
+    must(f, client_flush(&f->client, soon_ms));
+    box_end_input(&f->box);
+    if (!box_wait(&f->box, 4000, &status)) /* the guest gives one start 5 s */
+        fail_msg("the box is still there 4 s after its stdin ended");
+    assert_nothing_left(f);
+}
+
 static void the_box_ends_within_a_put(void **state)
 {
     struct fixture *f = ready_box(state);
@@ -343,6 +363,7 @@ const struct CMUnitTest ends_tests[] = {
     WIRE_TEST(the_box_ends_when_idle),
     WIRE_TEST(the_box_ends_before_start),
     WIRE_TEST(the_box_ends_while_a_family_runs),
+    WIRE_TEST(the_box_ends_while_a_start_is_held_up),
     WIRE_TEST(the_box_ends_within_a_put),
     WIRE_TEST(the_box_ends_when_blocked_on_a_full_stdout),
     WIRE_TEST(a_full_stdout_loses_nothing),

@@ -157,6 +157,16 @@ static void wait_for_go(void)
     (void)!read(0, &byte, 1);
 }
 
+/* stopall: stops whatever it may, over and over */
+static int run_stopall(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    tp_say("up\n");
+    while (kill(-1, SIGSTOP) == 0 || errno == ESRCH)
+        continue;
+    return 1;
+}
+
 /* killall: everything it may kill, its parent, PID 1; then says "alive" if it is */
 static int run_killall(int argc, char **argv)
 {
@@ -261,6 +271,7 @@ static int run_limits(int argc, char **argv)
 const struct tp_verb tp_os_verbs[] = {
     {"signal", run_signal},
     {"stop", run_stop},
+    {"stopall", run_stopall},
     {"killall", run_killall},
     {"killparent", run_killparent},
     {"lower", run_lower},
