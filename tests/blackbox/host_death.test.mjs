@@ -2,57 +2,73 @@
 // PROC-12, PROC-13: boxes and the life of their host.
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
 import { describe, test } from 'node:test';
-import { beginCode, code, host, marked, marker, ownRuntime, processes, until } from './rig.mjs';
+import { code, host, isRoot, marked, marker, ownRuntime, processes, until } from './rig.mjs';
 
 const pause = ms => new Promise(resolve => setTimeout(resolve, ms));
 
-/** Wrappers and guests whose host is gone: nobody of ours is above them any more. */
-function orphans(known) {
-    const all = processes(), by = new Map(all.map(process => [process.pid, process]));
+/** Hosts with a runtime directory of their own: {start, instances, leftovers}. leftovers() are their
+ * wrappers and guests above which no host is any more: by the uids they took where we are root,
+ * else all new ones of our user. */
+async function hosts(t) {
+    const { start, instances, made } = ownRuntime(t);
     const isWrapper = ({ args }) => args[0] === 'bwrap' && args.includes('--as-pid-1');
     const isGuest = ({ args }) => args[0]?.startsWith('/proc/self/fd/');
-    const hasHost = at => at && (at.args[0]?.endsWith('llm-sandbox') || ((isWrapper(at) || isGuest(at)) && hasHost(by.get(at.ppid))));
-    return all.filter(process => (isWrapper(process) || isGuest(process)) && !hasHost(process) && !known.has(process.pid));
+    const unhosted = () => {
+        const all = processes(), by = new Map(all.map(process => [process.pid, process]));
+        const hasHost = at => at && (at.args[0]?.endsWith('llm-sandbox') || ((isWrapper(at) || isGuest(at)) && hasHost(by.get(at.ppid))));
+        return all.filter(process => (isWrapper(process) || isGuest(process)) && !hasHost(process));
+    };
+    const known = new Set(unhosted().map(({ pid }) => pid)), uids = new Set([process.getuid()]);
+    assert.equal((await start(['run', '-l', 'bash', '-c', 'true']).end).code, 0);
+    if (isRoot) {
+        const watcher = fs.watch(path.join(made, 'uids'), (_, name) => uids.add(Number(name)));
+        t.after(() => watcher.close());
+    }
+    return { start, instances, leftovers: () => unhosted().filter(({ pid, uid }) => uids.has(uid) && !known.has(pid)) };
 }
 
-test('PROC-12 the host is killed right after its start, 100 times', async t => {
-    const known = new Set(orphans(new Set()).map(({ pid }) => pid));
-    const mark = marker();
-    const { start, instances } = ownRuntime(t);
-    let started = 0;
-    const one = async () => {
-        const run = start(['run', '-l', 'bash', '-'], { input: `echo up; sleep ${mark}` });
-        await pause(randomInt(0, 150));
-        run.child.kill('SIGKILL');
-        const end = await run.end;
-        started += end.stdout === 'up\n';
-        assert.equal(end.signal, 'SIGKILL');
-    };
-    const lane = async () => { for (let i = 0; i < 25; i++) await one(); };
-    await Promise.all([lane(), lane(), lane(), lane()]);
-    await until('no program of the killed hosts lives', () => marked(mark).length === 0, 5000);
-    await until('no box of a dead host lives', () => orphans(known).length === 0, 5000);
-    t.diagnostic(`${started} of 100 programs had begun`);
+for (const ending of ['SIGKILL', 'SIGTERM'])
+    test(`PROC-12 the host gets ${ending} right after its start, 100 times`, async t => {
+        const mark = marker();
+        const { start, instances, leftovers } = await hosts(t);
+        let started = 0;
+        const one = async () => {
+            const run = start(['run', '-l', 'bash', '-'], { input: `echo up; sleep ${mark}` });
+            await pause(randomInt(0, 150));
+            run.child.kill(ending);
+            const end = await run.end;
+            started += end.stdout === 'up\n';
+            // Very early it is not yet caught; then it ends us as it ends any program.
+            assert.ok(end.signal === ending || (ending === 'SIGTERM' && end.code === 143), `${end.code} ${end.signal} ${end.stderr}`);
+        };
+        const lane = async () => { for (let i = 0; i < 25; i++) await one(); };
+        await Promise.all([lane(), lane(), lane(), lane()]);
+        await until('no program of the killed hosts lives', () => marked(mark).length === 0, 5000);
+        await until('no box of a dead host lives', () => leftovers().length === 0, 5000);
+        t.diagnostic(`${started} of 100 programs had begun`);
 
-    // What they left on disk goes with the next hosts, a few at a time.
-    assert.ok(instances().length > 0, 'nothing was left: were they killed too early?');
-    await until('the dead instances are swept', async () => {
-        assert.equal((await start(['run', '-l', 'bash', '-c', 'true']).end).code, 0);
-        return instances().length === 0;
-    }, 40_000);
-});
+        // What they left on disk goes with the next hosts, a few at a time.
+        if (ending === 'SIGKILL')
+            assert.ok(instances().length > 0, 'nothing was left: were they killed too early?');
+        await until('the dead instances are swept', async () => {
+            assert.equal((await start(['run', '-l', 'bash', '-c', 'true']).end).code, 0);
+            return instances().length === 0;
+        }, 40_000);
+    });
 
-test('PROC-12 the host is killed while its program runs, starts and is busy writing', async () => {
-    const known = new Set(orphans(new Set()).map(({ pid }) => pid));
+test('PROC-12 the host is killed while its program runs, starts and is busy writing', async t => {
     const mark = marker();
+    const { start, leftovers } = await hosts(t);
     const runs = [`echo up; sleep ${mark}`, `echo up; setsid sleep ${mark} & sleep ${mark}`, `echo up; sleep ${mark} & while :; do echo ${'x'.repeat(1000)}; done`]
-        .map(text => beginCode('bash', text));
+        .map(text => start(['run', '-l', 'bash', '-'], { input: text }));
     await until('all of them run', () => marked(mark).length >= 3 && runs.every(run => run.stdout().startsWith('up\n')));
     for (const run of runs)
         run.child.kill('SIGKILL');
     await until('none of them lives', () => marked(mark).length === 0, 5000);
-    await until('no box of a dead host lives', () => orphans(known).length === 0, 5000);
+    await until('no box of a dead host lives', () => leftovers().length === 0, 5000);
     for (const run of runs)
         assert.equal((await run.end).signal, 'SIGKILL');
 });
