@@ -15,9 +15,10 @@
 #define SB_LINE_MAX (16u * 1024 * 1024)
 
 struct sb_line_reader {
-    struct sb_buf partial;
-    size_t max;
-    bool skipping;
+    struct sb_buf partial; /* of the line that has not ended */
+    size_t max;            /* bytes in front of the \n, all counted */
+    bool skipping;         /* to the end of a line that is too long */
+    bool given;            /* `partial` is the line of the last call */
 };
 
 void sb_line_init(struct sb_line_reader *reader, size_t max);
