@@ -226,7 +226,10 @@ describe('SEC-10 writing what it should not', together, () => {
             fs.chmodSync(dir, 0o777);
         fs.writeFileSync(path.join(home, '.bashrc'), 'mine', { mode: 0o666 });
         const victims = ['/usr/bin/python3', '/etc/hosts', '/etc/passwd', '/etc/ld.so.cache', '/etc/alternatives', path.resolve(binary), path.join(home, '.bashrc'), cwd, home, '/usr/bin', '/usr/local/bin', '/etc', '/'];
-        const sum = at => (fs.statSync(at).isDirectory() ? JSON.stringify([fs.readdirSync(at).sort(), fs.statSync(at).mode]) : createHash('sha256').update(fs.readFileSync(at)).digest('hex') + fs.statSync(at).mode);
+        const sum = at => {
+            const { mode } = fs.statSync(at);
+            return `${at} ${mode.toString(8)} ${createHash('sha256').update(fs.statSync(at).isDirectory() ? fs.readdirSync(at).sort().join() : fs.readFileSync(at)).digest('hex')}`;
+        };
         const before = victims.slice(0, -1).map(sum); // not /: others make files there
         const end = await code('python', `import os, sys, json
 for path in json.loads(sys.argv[1]) + ["/etc/ld.so.preload", "/etc/cron.d/x", "/dev/sda", "/dev/mem", "/dev/fuse", "/proc/self/mem2", "/lib/x", "/bin/x", "/new", "/dev/new", "/dev/shm/../new", "/proc/new", "/run/new"]:
@@ -235,7 +238,7 @@ for path in json.loads(sys.argv[1]) + ["/etc/ld.so.preload", "/etc/cron.d/x", "/
                       ("into", lambda: open(path + "/x", "w")), ("symlink", lambda: os.symlink("/x", path + ".l")), ("time", lambda: os.utime(path)), ("mkdir", lambda: os.mkdir(path + ".d"))):
         try: act(); print("DONE", what, path)
         except (OSError, ValueError): pass
-print("end")`, ['--', JSON.stringify(victims)], { cwd, env: { HOME: home } });
+print("end")`, ['--', JSON.stringify(victims)], { cwd });
         // Below /tmp the box has a place of its own, where the same names are free.
         assert.deepEqual(end.stdout.split('\n').filter(line => !/^DONE \w+ \/tmp\//.test(line)), ['end', '']);
         assert.deepEqual(victims.slice(0, -1).map(sum), before);
