@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "cli/command.h"
 #include "cli/mime.h"
+#include "sandbox/signal_name.h"
 
 /* The exit status of each status; 0: the program's own code, -1: 128 + its signal. */
 static const int exit_statuses[SB_STATUS_COUNT] = {
@@ -25,10 +26,9 @@ static const int exit_statuses[SB_STATUS_COUNT] = {
     [SB_STATUS_HOST_ERROR] = SB_EXIT_HOST,
 };
 
-/* A Windows crash has its NTSTATUS as code; a signal number is small. */
 static bool is_crash(const struct sb_run_result *result)
 {
-    return result->status == SB_STATUS_SIGNAL && result->code >= 0xC0000000u;
+    return result->status == SB_STATUS_SIGNAL && sb_signal_is_crash(result->code);
 }
 
 int sb_run_exit_status(const struct sb_run_result *result)
@@ -40,27 +40,6 @@ int sb_run_exit_status(const struct sb_run_result *result)
     return status > 0 ? status : 128 + (int)(result->code & 0x7f);
 }
 
-static const struct {
-    uint32_t code;
-    const char *name;
-} code_names[] = {
-    {1, "SIGHUP"},   {2, "SIGINT"},   {3, "SIGQUIT"},  {4, "SIGILL"},   {5, "SIGTRAP"},  {6, "SIGABRT"},
-    {7, "SIGBUS"},   {8, "SIGFPE"},   {9, "SIGKILL"},  {10, "SIGUSR1"}, {11, "SIGSEGV"}, {12, "SIGUSR2"},
-    {13, "SIGPIPE"}, {14, "SIGALRM"}, {15, "SIGTERM"}, {24, "SIGXCPU"}, {25, "SIGXFSZ"}, {31, "SIGSYS"},
-    {0xC0000005u, "access violation"},  {0xC000001Du, "illegal instruction"},
-    {0xC0000094u, "division by zero"},  {0xC00000FDu, "stack overflow"},
-    {0xC000013Au, "control-C"},         {0xC0000142u, "a DLL failed to initialise"},
-    {0xC0000409u, "fail-fast abort"},
-};
-
-static const char *code_name(uint32_t code)
-{
-    for (size_t i = 0; i < SB_COUNT(code_names); i++)
-        if (code_names[i].code == code)
-            return code_names[i].name;
-    return "unknown";
-}
-
 void sb_run_sentence(const struct sb_run_result *result, struct sb_buf *out)
 {
     switch (result->status) {
@@ -70,10 +49,11 @@ void sb_run_sentence(const struct sb_run_result *result, struct sb_buf *out)
         return;
     case SB_STATUS_SIGNAL:
         if (is_crash(result))
-            sb_buf_addf(out, "the program crashed with 0x%08X (%s)", (unsigned)result->code, code_name(result->code));
+            sb_buf_addf(out, "the program crashed with 0x%08X (%s)", (unsigned)result->code,
+                        sb_signal_name(result->code));
         else
             sb_buf_addf(out, "the program was killed by signal %u (%s)%s", (unsigned)result->code,
-                        code_name(result->code), result->parent_killed ? ": it killed its own run parent" : "");
+                        sb_signal_name(result->code), result->parent_killed ? ": it killed its own run parent" : "");
         return;
     case SB_STATUS_HOST_ERROR:
         sb_buf_adds(out, result->err.text);

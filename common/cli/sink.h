@@ -9,7 +9,7 @@
 #include <uv.h>
 
 #include "base/buf.h"
-#include "cli/terminal.h"
+#include "base/terminal.h"
 
 struct sb_sink {
     uv_loop_t *loop;

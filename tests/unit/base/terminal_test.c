@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "cli/terminal.h"
+#include "base/terminal.h"
 
 static const struct {
     const char *in, *out;

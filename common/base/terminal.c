@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/terminal.h"
+#include "base/terminal.h"
 
 #include "base/buf.h"
 

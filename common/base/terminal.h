@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * What a program may do to a person's terminal: print text. Escape sequences and control
  * characters other than tab, line feed, carriage return and backspace are dropped. */
-#ifndef SB_CLI_TERMINAL_H
-#define SB_CLI_TERMINAL_H
+#ifndef SB_BASE_TERMINAL_H
+#define SB_BASE_TERMINAL_H
 
 #include <stddef.h>
 
