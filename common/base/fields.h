@@ -33,7 +33,8 @@ struct sb_field {
     enum sb_field_type type;
     unsigned flags;
     size_t at, given_at;
-    double least, most;          /* INT, NUMBER: range; STRING: most bytes; arrays, MAP: most entries */
+    double least, most;          /* INT, NUMBER: range if least < most; STRING: most bytes, arrays, MAP:
+                                  * most entries, 0: as many as the document may hold */
     const char *fallback;        /* the default as JSON text; NULL: none (zero) */
     const char *const *words;    /* STRING: the only values; NULL-terminated; NULL: any */
     const struct sb_field *fields; /* OBJECTS: rows of one element */
@@ -49,16 +50,20 @@ struct sb_field_list {
 /* Decodes `object` (NULL: an empty one) into the zeroed struct `out`. Errors name the
  * field, the value's kind, what is allowed; unknown members name the nearest field. On
  * failure nothing is owned. `lenient`: a string that holds JSON is decoded for a field that
- * is not a string, and "45" is 45 (the reference did so). */
+ * is not a string, "45" is 45, "yes" is true, null is not given (the reference did so). */
 int sb_fields_decode(const struct sb_field *fields, const struct sb_json *object, bool lenient, void *out,
                      struct sb_err *err);
 void sb_fields_done(const struct sb_field *fields, void *out); /* frees what decode made; zeroes */
 
-/* One field from text (environment, command line), with the same checks. */
+/* One field from text (environment, command line), with the same checks, in place of what is
+ * there. Lists are JSON or a,b,c; booleans true, false, 1, 0, yes, no, on, off. */
 int sb_fields_set(const struct sb_field *field, const char *text, void *out, struct sb_err *err);
 
+/* "a number from 0.1 to 3600": for sentences. */
+void sb_field_allowed(const struct sb_field *field, struct sb_buf *out);
+
 /* {"type":"object","properties":{...},"required":[...],"additionalProperties":false}: no
- * $schema, $ref or oneOf, which some clients refuse. */
+ * $schema, $ref or oneOf, which some clients refuse, no "required" when it would be empty. */
 void sb_fields_schema(const struct sb_field *fields, const char *key, struct sb_json_out *out);
 /* A Markdown table: name, type and range, default, text. */
 void sb_fields_markdown(const struct sb_field *fields, struct sb_buf *out);

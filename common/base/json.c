@@ -167,18 +167,23 @@ const char *sb_json_key(const struct sb_json *member)
     return node_of(member)->string;
 }
 
-static int want(const struct sb_json *value, const char *what, enum sb_json_type type, struct sb_err *err)
+const char *sb_json_type_name(enum sb_json_type type)
 {
     static const char *const names[] = {
         [SB_JSON_NULL] = "null",       [SB_JSON_BOOL] = "true or false", [SB_JSON_NUMBER] = "a number",
         [SB_JSON_STRING] = "a string", [SB_JSON_ARRAY] = "an array",     [SB_JSON_OBJECT] = "an object",
     };
 
+    return names[type];
+}
+
+static int want(const struct sb_json *value, const char *what, enum sb_json_type type, struct sb_err *err)
+{
     if (!value)
         return sb_fail(err, SB_BAD_REQUEST, "%s is missing", what);
     if (sb_json_type(value) != type)
-        return sb_fail(err, SB_BAD_REQUEST, "%s must be %s, not %s", what, names[type],
-                       names[sb_json_type(value)]);
+        return sb_fail(err, SB_BAD_REQUEST, "%s must be %s, not %s", what, sb_json_type_name(type),
+                       sb_json_type_name(sb_json_type(value)));
     return 0;
 }
 

@@ -38,6 +38,7 @@ const struct sb_json *sb_json_root(const struct sb_json_doc *doc);
 
 /* NULL is SB_JSON_NULL. */
 enum sb_json_type sb_json_type(const struct sb_json *value);
+const char *sb_json_type_name(enum sb_json_type type); /* "a string", "true or false", ... */
 /* Exact, case-sensitive; NULL when missing or when `object` is no object (or NULL). */
 const struct sb_json *sb_json_get(const struct sb_json *object, const char *key);
 /* Walks an array or object in order: first with NULL. */
@@ -72,5 +73,6 @@ void sb_json_put_bytes(struct sb_json_out *out, const char *key, const char *tex
 void sb_json_put_int(struct sb_json_out *out, const char *key, int64_t value);
 void sb_json_put_bool(struct sb_json_out *out, const char *key, bool value);
 void sb_json_put_null(struct sb_json_out *out, const char *key);
+void sb_json_put_raw(struct sb_json_out *out, const char *key, const char *json, size_t len); /* a value's text */
 
 #endif

@@ -136,3 +136,9 @@ void sb_json_put_null(struct sb_json_out *out, const char *key)
     start(out, key);
     sb_buf_adds(out->buf, "null");
 }
+
+void sb_json_put_raw(struct sb_json_out *out, const char *key, const char *json, size_t len)
+{
+    start(out, key);
+    sb_buf_add(out->buf, json, len);
+}

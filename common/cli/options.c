@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/nearest.h"
 
 /* One argument that stands where an option may. `inline_value`: what came behind = or the letter. */
 static int find(const struct sb_options *options, const char *argument, const char **inline_value)
@@ -26,31 +27,18 @@ static int find(const struct sb_options *options, const char *argument, const ch
     return -1;
 }
 
-/* The option that shares the longest beginning with a wrong one, if any letter fits. */
-static const char *nearest(const struct sb_option *table, const char *wrong)
-{
-    const char *best = NULL;
-    size_t best_len = 0;
-
-    for (; table->name != NULL; table++) {
-        size_t len = 0;
-
-        while (table->name[len] != '\0' && table->name[len] == wrong[len])
-            len++;
-        if (len > best_len) {
-            best = table->name;
-            best_len = len;
-        }
-    }
-    return best;
-}
-
 static int unknown(const struct sb_options *options, const char *argument, struct sb_err *err)
 {
-    const char *name = argument[1] == '-' ? nearest(options->table, argument + 2) : NULL;
+    struct sb_nearest nearest;
 
-    if (name != NULL)
-        return sb_fail(err, SB_BAD_REQUEST, "unknown option '%.80s': did you mean --%s?", argument, name);
+    if (argument[1] == '-') {
+        sb_nearest_begin(&nearest, argument + 2, strcspn(argument + 2, "="));
+        for (const struct sb_option *option = options->table; option->name != NULL; option++)
+            sb_nearest_try(&nearest, option->name);
+        if (nearest.found != NULL)
+            return sb_fail(err, SB_BAD_REQUEST, "unknown option '%.80s': did you mean --%s?", argument,
+                           nearest.found);
+    }
     return sb_fail(err, SB_BAD_REQUEST, "unknown option '%.80s'", argument);
 }
 

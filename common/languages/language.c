@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-
-#define NAME_MAX_BYTES 24 /* longer ones are not a slip of the finger */
+#include "base/nearest.h"
 
 /* In a Linux box; a Windows row has no runner yet. */
 #define RUNNER_FOLDER "/sandbox/" SB_GUEST_RUNNER_DIR "/"
@@ -52,63 +51,21 @@ const struct sb_language *sb_language_of_ending(const char *ending, enum sb_wire
     return NULL;
 }
 
-/* Levenshtein; both at most NAME_MAX_BYTES long. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[NAME_MAX_BYTES + 1];
-    size_t a_len = strlen(a), b_len = strlen(b);
-
-    for (size_t j = 0; j <= b_len; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a_len; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= b_len; j++) {
-            size_t best = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
-
-            diagonal = row[j];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
-    return row[b_len];
-}
-
-/* Near is one slip in three letters: "pyhton", "jss", but not "c" for "sh". */
-static void keep_nearer(const char *name, const char *candidate, size_t *best, const char **nearest)
-{
-    size_t len = strlen(candidate), off;
-
-    if (len > NAME_MAX_BYTES)
-        return;
-    off = distance(name, candidate);
-    if (off * 3 <= len && off < *best) {
-        *best = off;
-        *nearest = candidate;
-    }
-}
-
 const char *sb_language_nearest(const char *name, enum sb_wire_os os)
 {
-    size_t best = NAME_MAX_BYTES;
-    const char *nearest = NULL;
+    struct sb_nearest nearest;
 
-    if (strlen(name) > NAME_MAX_BYTES)
-        return NULL;
+    sb_nearest_begin(&nearest, name, strlen(name));
     for (size_t i = 0; i < sb_language_count; i++) {
         const struct sb_language *row = &sb_languages[i];
 
         if (row->os != os)
             continue;
-        keep_nearer(name, row->name, &best, &nearest);
+        sb_nearest_try(&nearest, row->name);
         for (size_t k = 0; k < SB_LANGUAGE_NAMES && row->aliases[k]; k++)
-            keep_nearer(name, row->aliases[k], &best, &nearest);
+            sb_nearest_try(&nearest, row->aliases[k]);
     }
-    return nearest;
+    return nearest.found;
 }
 
 void sb_language_argv(const struct sb_language *language, const char *program, const char *const *args,
