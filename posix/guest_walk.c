@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Walking the workspace by folder descriptors, so that a folder renamed or replaced by a link
- * under our feet leads nowhere else. */
+ * Walking the workspace. Each folder is opened by its path below the workspace and read by its
+ * descriptor, so that one renamed or replaced by a link under our feet leads nowhere else. */
 #include "guest_posix.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/path.h"
 #include "base/utf8.h"
-#include "guest/guest.h"
+#include "guest/folders.h"
 
 struct walk {
     struct sb_gos *gos;
@@ -23,7 +23,8 @@ struct walk {
     void *ctx;
     size_t left; /* names that may still be taken, from all folders together */
     bool cut, stopped;
-    struct sb_buf path; /* of the folder being walked, repaired */
+    struct sb_folders folders;
+    struct sb_buf shown; /* the path of an entry, repaired */
 };
 
 struct names {
@@ -36,21 +37,21 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool is_shown(const struct walk *walk, const char *name)
+static bool is_shown(const char *folder, const char *name)
 {
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return false;
-    return walk->path.len > 0 || strcmp(name, SB_GUEST_TMP) != 0;
+    return *folder != '\0' || strcmp(name, SB_GUEST_TMP) != 0;
 }
 
 /* All names of a folder. They count against `left` at once, not when visited: a folder of a
  * million names costs neither their memory nor their time. */
-static void read_names(struct walk *walk, DIR *folder, struct names *out)
+static void read_names(struct walk *walk, DIR *dir, const char *folder, struct names *out)
 {
     const struct dirent *entry;
 
-    while ((entry = readdir(folder)) != NULL) {
-        if (!is_shown(walk, entry->d_name))
+    while ((entry = readdir(dir)) != NULL) {
+        if (!is_shown(folder, entry->d_name))
             continue;
         if (walk->left == 0) {
             walk->cut = true;
@@ -80,84 +81,69 @@ static int64_t ns_of(const struct timespec *time)
     return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
 }
 
-/* Appends "/name", repaired; says whether it had to be. */
-static bool add_name(struct sb_buf *path, const char *name)
+/* Sets `shown`; says whether the path had to be repaired. */
+static bool show(struct walk *walk, const char *path)
 {
     struct sb_utf8_repair repair = {0};
 
-    if (path->len > 0)
-        sb_buf_addc(path, '/');
-    sb_utf8_repair(&repair, name, strlen(name), path);
-    sb_utf8_repair_end(&repair, path);
+    sb_buf_clear(&walk->shown);
+    sb_utf8_repair(&repair, path, strlen(path), &walk->shown);
+    sb_utf8_repair_end(&repair, &walk->shown);
     return repair.changed;
 }
 
-static void walk_folder(struct walk *walk, int fd, unsigned depth, bool bad_name);
-
-static void walk_entry(struct walk *walk, int folder, const char *name, unsigned depth, bool bad_name)
+static void walk_entry(struct walk *walk, int fd, const char *folder, const char *name)
 {
     struct sb_gos_entry entry = {0};
-    size_t len = walk->path.len;
     struct stat st;
 
-    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return; /* gone since it was read */
     entry.type = type_of(st.st_mode);
     if (entry.type == SB_ENTRY_FILE && sb_is_put(walk->gos, &st))
         return;
-    entry.bad_name = add_name(&walk->path, name) || bad_name;
-    if (walk->path.full) {
+    char *path = sb_asprintf("%s%s%s", folder, *folder == '\0' ? "" : "/", name);
+    entry.bad_name = show(walk, path);
+    if (walk->shown.full) {
         walk->cut = true;
         goto done;
     }
-    entry.path = walk->path.data;
+    entry.path = walk->shown.data;
     entry.size = entry.type == SB_ENTRY_FILE ? (uint64_t)st.st_size : 0;
     entry.mtime_ns = ns_of(&st.st_mtim);
     entry.change_ns = ns_of(&st.st_ctim);
     entry.inode = st.st_ino;
     walk->stopped = !walk->visit(walk->ctx, &entry);
-    if (walk->stopped || entry.type != SB_ENTRY_FOLDER)
-        goto done;
-    if (depth == SB_PATH_MAX_DEPTH) {
+    if (!walk->stopped && entry.type == SB_ENTRY_FOLDER && !sb_folders_add(&walk->folders, path))
         walk->cut = true;
-        goto done;
-    }
-    int fd = sb_beneath_open(&walk->gos->beneath, folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0)
-        walk_folder(walk, fd, depth + 1, entry.bad_name);
 done:
-    walk->path.len = len;
-    walk->path.data[len] = '\0';
-    walk->path.full = false;
+    sb_free(path);
 }
 
-/* Takes the descriptor. */
-static void walk_folder(struct walk *walk, int fd, unsigned depth, bool bad_name)
+static int open_folder(const struct walk *walk, const char *path)
+{
+    return sb_beneath_open(&walk->gos->beneath, walk->gos->beneath.root, path,
+                           O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Takes the descriptor; -1: it can't be read. */
+static void walk_folder(struct walk *walk, int fd, const char *folder)
 {
     struct names names = {0};
-    DIR *folder = fdopendir(fd);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
-    if (folder == NULL) {
-        close(fd);
+    if (dir == NULL) {
+        sb_close(&fd);
         return;
     }
-    read_names(walk, folder, &names);
+    read_names(walk, dir, folder, &names);
     for (size_t i = 0; i < names.count; i++) {
         if (!walk->stopped)
-            walk_entry(walk, dirfd(folder), names.v[i], depth, bad_name);
+            walk_entry(walk, dirfd(dir), folder, names.v[i]);
         sb_free(names.v[i]);
     }
     sb_free(names.v);
-    closedir(folder);
-}
-
-static unsigned depth_of(const char *path)
-{
-    unsigned depth = *path == '\0' ? 1 : 2;
-
-    for (; *path != '\0'; path++)
-        depth += *path == '/';
-    return depth;
+    closedir(dir);
 }
 
 int sb_gos_walk(struct sb_gos *gos, const char *folder, size_t most,
@@ -165,14 +151,16 @@ int sb_gos_walk(struct sb_gos *gos, const char *folder, size_t most,
                 struct sb_err *err)
 {
     struct walk walk = {.gos = gos, .visit = visit, .ctx = ctx, .left = most};
-    int fd = sb_beneath_open(&gos->beneath, gos->beneath.root, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = open_folder(&walk, folder);
 
     if (fd < 0)
         return sb_fail_errno(err, errno, "cannot list '%s'", *folder == '\0' ? "." : folder);
-    sb_buf_init(&walk.path, SB_PATH_MAX_BYTES);
-    sb_buf_adds(&walk.path, folder);
-    walk_folder(&walk, fd, depth_of(folder), false);
+    sb_buf_init(&walk.shown, SB_PATH_MAX_BYTES);
+    walk_folder(&walk, fd, folder);
+    for (size_t i = 0; i < walk.folders.count && !walk.stopped && !(walk.cut && walk.left == 0); i++)
+        walk_folder(&walk, open_folder(&walk, walk.folders.v[i]), walk.folders.v[i]);
+    sb_folders_done(&walk.folders);
+    sb_buf_done(&walk.shown);
     *cut = walk.cut;
-    sb_buf_done(&walk.path);
     return 0;
 }

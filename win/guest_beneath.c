@@ -193,11 +193,3 @@ done:
     sb_buf_done(&plain);
     return rc;
 }
-
-int sb_guest_enter(struct sb_gos *gos, HANDLE in, const wchar_t *name, size_t len, HANDLE *out,
-                   struct sb_err *err)
-{
-    NTSTATUS status = step(gos, in, name, len, &into, out);
-
-    return status < 0 ? fail(err, status, "a folder") : 0;
-}

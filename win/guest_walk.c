@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/path.h"
-#include "guest/guest.h"
+#include "guest/folders.h"
 #include "utf16.h"
 
 #define PAGE_SIZE      (64u * 1024)
@@ -16,7 +16,6 @@
 
 struct found {
     char *name; /* UTF-8 */
-    wchar_t *wide;
     struct sb_gos_entry entry; /* path set when it is visited */
 };
 
@@ -26,7 +25,8 @@ struct walk {
     bool (*visit)(void *ctx, const struct sb_gos_entry *entry);
     void *ctx;
     bool cut, stopped;
-    struct sb_buf path;
+    struct sb_folders folders;
+    struct sb_buf path; /* of an entry */
 };
 
 struct folder {
@@ -72,6 +72,7 @@ static bool has_half_pair(const wchar_t *text)
 
 static void add(struct folder *folder, const FILE_ID_BOTH_DIR_INFO *info, size_t len)
 {
+    wchar_t *wide = sb_alloc((len + 1) * sizeof(wchar_t));
     struct found *found;
 
     if (folder->n == folder->cap) {
@@ -80,17 +81,17 @@ static void add(struct folder *folder, const FILE_ID_BOTH_DIR_INFO *info, size_t
     }
     found = &folder->v[folder->n++];
     memset(found, 0, sizeof *found);
-    found->wide = sb_alloc((len + 1) * sizeof(wchar_t));
-    memcpy(found->wide, info->FileName, len * sizeof(wchar_t));
-    found->name = sb_from_utf16(found->wide);
+    memcpy(wide, info->FileName, len * sizeof(wchar_t));
+    found->name = sb_from_utf16(wide);
     found->entry = (struct sb_gos_entry){
         .type = type_of(info),
-        .bad_name = has_half_pair(found->wide),
+        .bad_name = has_half_pair(wide),
         .size = info->FileAttributes & FILE_ATTRIBUTE_DIRECTORY ? 0 : (uint64_t)info->EndOfFile.QuadPart,
         .mtime_ns = unix_ns(info->LastWriteTime),
         .change_ns = unix_ns(info->ChangeTime),
         .inode = (uint64_t)info->FileId.QuadPart,
     };
+    sb_free(wide);
 }
 
 /* Reads at most one entry more than may still be visited: an endless folder has an end here. */
@@ -115,70 +116,45 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct found *)a)->name, ((const struct found *)b)->name);
 }
 
-static void read_folder(const struct walk *walk, HANDLE handle, struct folder *folder)
+static void read_folder(const struct walk *walk, HANDLE handle, bool top, struct folder *folder)
 {
     unsigned char *page = sb_alloc(PAGE_SIZE);
 
     /* In byte order of UTF-8; an error in the middle is the end, as in a folder that can't be read. */
     while (folder->n <= walk->left &&
            GetFileInformationByHandleEx(handle, FileIdBothDirectoryInfo, page, PAGE_SIZE))
-        read_page(walk, page, walk->path.len == 0, folder);
+        read_page(walk, page, top, folder);
     sb_free(page);
     if (folder->n > 0)
         qsort(folder->v, folder->n, sizeof *folder->v, by_name);
 }
 
-static void cut_back(struct sb_buf *path, size_t len)
+static void visit(struct walk *walk, const char *folder, struct found *found)
 {
-    if (path->len > len) {
-        path->len = len;
-        path->data[len] = 0;
-    }
-    path->full = false;
-}
-
-static void walk_folder(struct walk *walk, HANDLE handle, unsigned depth);
-
-static void visit(struct walk *walk, HANDLE in, struct found *found, unsigned depth)
-{
-    HANDLE handle = NULL;
-
-    if (walk->left == 0) {
+    sb_buf_clear(&walk->path);
+    sb_buf_addf(&walk->path, "%s%s%s", folder, *folder ? "/" : "", found->name);
+    if (walk->left == 0 || walk->path.full) { /* full: a path that no message can hold */
         walk->cut = true;
         return;
     }
     walk->left--;
     found->entry.path = walk->path.data;
-    if (!walk->visit(walk->ctx, &found->entry)) {
-        walk->stopped = true;
-        return;
-    }
-    if (found->entry.type != SB_ENTRY_FOLDER || depth >= SB_PATH_MAX_DEPTH ||
-        sb_guest_enter(walk->gos, in, found->wide, wcslen(found->wide), &handle, NULL) < 0)
-        return;
-    walk_folder(walk, handle, depth + 1);
-    CloseHandle(handle);
+    walk->stopped = !walk->visit(walk->ctx, &found->entry);
+    /* A bad name was repaired: it opens nothing, or something else. */
+    if (!walk->stopped && found->entry.type == SB_ENTRY_FOLDER && !found->entry.bad_name &&
+        !sb_folders_add(&walk->folders, walk->path.data))
+        walk->cut = true;
 }
 
-static void walk_folder(struct walk *walk, HANDLE handle, unsigned depth)
+static void walk_folder(struct walk *walk, HANDLE handle, const char *path)
 {
     struct folder folder = {0};
-    size_t len = walk->path.len;
 
-    read_folder(walk, handle, &folder);
+    read_folder(walk, handle, !*path, &folder);
     for (size_t i = 0; i < folder.n; i++) {
-        if (!walk->cut && !walk->stopped) {
-            if (len > 0)
-                sb_buf_addc(&walk->path, '/');
-            sb_buf_adds(&walk->path, folder.v[i].name);
-            if (walk->path.full)
-                walk->cut = true; /* a path that no message can hold */
-            else
-                visit(walk, handle, &folder.v[i], depth);
-            cut_back(&walk->path, len);
-        }
+        if (!walk->stopped)
+            visit(walk, path, &folder.v[i]);
         sb_free(folder.v[i].name);
-        sb_free(folder.v[i].wide);
     }
     sb_free(folder.v);
 }
@@ -193,9 +169,15 @@ int sb_gos_walk(struct sb_gos *gos, const char *folder, size_t most,
     if (sb_guest_open_beneath(gos, folder, SB_BENEATH_FOLDER, &handle, err) < 0)
         return -1;
     sb_buf_init(&walk.path, SB_PATH_MAX_BYTES);
-    sb_buf_adds(&walk.path, folder);
-    walk_folder(&walk, handle, 1);
+    walk_folder(&walk, handle, folder);
     CloseHandle(handle);
+    for (size_t i = 0; i < walk.folders.count && !walk.stopped && !(walk.cut && walk.left == 0); i++) {
+        if (sb_guest_open_beneath(gos, walk.folders.v[i], SB_BENEATH_FOLDER, &handle, NULL) < 0)
+            continue;
+        walk_folder(&walk, handle, walk.folders.v[i]);
+        CloseHandle(handle);
+    }
+    sb_folders_done(&walk.folders);
     sb_buf_done(&walk.path);
     *cut = walk.cut;
     return 0;

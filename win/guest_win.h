@@ -75,10 +75,6 @@ void sb_guest_beneath_probe(struct sb_gos *gos);
  * file in place of an old one. */
 int sb_guest_open_beneath(struct sb_gos *gos, const char *path, enum sb_beneath how, HANDLE *out,
                           struct sb_err *err);
-/* One folder `name` in the open folder `in`. */
-int sb_guest_enter(struct sb_gos *gos, HANDLE in, const wchar_t *name, size_t len, HANDLE *out,
-                   struct sb_err *err);
-/* The open file itself, at once where the system can. Returns 0 or a Windows error. */
 int sb_guest_delete(HANDLE file);
 
 void sb_guest_close(HANDLE *handle); /* NULL and INVALID_HANDLE_VALUE are allowed; becomes NULL */

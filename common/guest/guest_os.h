@@ -113,10 +113,11 @@ struct sb_gos_entry {
     int64_t mtime_ns, change_ns; /* change: ctime, or 0 where there is none */
     uint64_t inode;
 };
-/* Visits everything below `folder` ("": the workspace), parents before children, names in
- * byte order, without the top-level `.tmp`; follows no link. The visitor returns false to
- * stop. At most `most` entries are visited, then *cut is set. Folders that can't be read
- * are visited but not entered. */
+/* Visits everything below `folder` ("": the workspace), breadth first, so that a large folder
+ * hides nothing above it: all of a folder before anything deeper, names in byte order. Without
+ * the top-level `.tmp`; follows no link. The visitor returns false to stop. At most `most`
+ * entries are visited; *cut says that there are more, or some that guest/folders.h left out.
+ * Folders that can't be read are visited but not entered. */
 int sb_gos_walk(struct sb_gos *gos, const char *folder, size_t most,
                 bool (*visit)(void *ctx, const struct sb_gos_entry *entry), void *ctx, bool *cut,
                 struct sb_err *err);

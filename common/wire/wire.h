@@ -163,7 +163,7 @@ struct sb_wire_entry {
 
 enum {
     SB_EXIT_PARENT_KILLED = 1, /* the run parent was killed; its orphans are dead too */
-    SB_EXIT_FILES_CUT = 2      /* there were more than SB_WIRE_FILES_MAX */
+    SB_EXIT_FILES_CUT = 2      /* the list is not complete */
 };
 struct sb_wire_exit {
     uint32_t kind, code, limit, flags; /* code: exit code or signal number, all 32 bits */

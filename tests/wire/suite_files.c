@@ -459,6 +459,29 @@ static void exit_lists_the_files_a_run_made(void **state)
     assert_int_equal(op->exit.flags & SB_EXIT_FILES_CUT, 0);
 }
 
+/* More new files than the list holds, and more entries than the look takes. */
+static void a_large_folder_hides_no_file_above_it(void **state)
+{
+    struct fixture *f = ready_box(state);
+    struct client_op *op;
+    char name[64];
+
+    put_file(f, "big/deep/x", "x", 1, 0);
+    put_file(f, "out/x", "x", 1, 0);
+    for (int i = 0; i < SB_WIRE_ENTRIES_MAX + 20; i++) {
+        snprintf(name, sizeof(name), "big/deep/f%05d", i);
+        int fd = open(in_workspace(f, name), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+        assert_true(fd >= 0);
+        close(fd);
+    }
+    op = START(f, &(struct run_want){.flags = SB_EXEC_FILES}, "file", "out/plot.png", "1000");
+    finish(f, op);
+    assert_exited(op, 0);
+    assert_true(op->exit.file_count >= 1);
+    assert_string_equal(op->exit.files[0].path, "out/plot.png");
+    assert_int_equal(op->exit.flags & SB_EXIT_FILES_CUT, SB_EXIT_FILES_CUT);
+}
+
 const struct CMUnitTest files_tests[] = {
     WIRE_TEST(what_is_put_is_got_back_exactly),
     WIRE_TEST(a_file_is_replaced_whole),
@@ -478,5 +501,6 @@ const struct CMUnitTest files_tests[] = {
     WIRE_TEST(a_cancelled_get_says_so),
     WIRE_TEST(a_cancelled_put_leaves_no_file),
     WIRE_TEST(exit_lists_the_files_a_run_made),
+    WIRE_TEST(a_large_folder_hides_no_file_above_it),
 };
 const size_t files_count = SB_COUNT(files_tests);

@@ -372,9 +372,19 @@ int sb_gos_remove(struct sb_gos *gos, const char *path, struct sb_err *err)
     return 0;
 }
 
-static int by_path(const void *a, const void *b)
+static int depth_of(const char *path)
 {
-    return strcmp(((const struct fake_file *)a)->path, ((const struct fake_file *)b)->path);
+    int depth = 0;
+    for (; *path; path++)
+        depth += *path == '/';
+    return depth;
+}
+
+static int by_depth(const void *a, const void *b)
+{
+    const char *x = ((const struct fake_file *)a)->path, *y = ((const struct fake_file *)b)->path;
+    int deeper = depth_of(x) - depth_of(y);
+    return deeper ? deeper : strcmp(x, y);
 }
 
 static bool is_below(const char *path, const char *folder)
@@ -392,7 +402,7 @@ int sb_gos_walk(struct sb_gos *gos, const char *folder, size_t most,
     if (gos->fail_walk)
         return sb_fail(err, SB_HOST, "cannot walk");
     if (gos->file_count > 0)
-        qsort(gos->files, gos->file_count, sizeof gos->files[0], by_path);
+        qsort(gos->files, gos->file_count, sizeof gos->files[0], by_depth);
     for (size_t i = 0; i < gos->file_count; i++) {
         const struct fake_file *file = &gos->files[i];
         struct sb_gos_entry entry = {file->path,     file->type,     file->bad_name, file->data.len,

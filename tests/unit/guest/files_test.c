@@ -261,7 +261,7 @@ static void list_names_everything_below(void **state)
     settle(host);
     expect_error(host, 3, SB_DENIED, ".tmp");
     count_entries(host, 1, names);
-    assert_string_equal(names, "d:2:0 d/a:1:3 e:1:1 ");
+    assert_string_equal(names, "d:2:0 e:1:1 d/a:1:3 ");
     expect_frame(host, SB_MSG_END, SB_CHAN_OUT, 1);
     count_entries(host, 2, names);
     assert_string_equal(names, "d/a:1:3 ");

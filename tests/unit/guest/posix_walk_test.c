@@ -41,7 +41,7 @@ static void expect_walk(struct workspace *ws, const char *folder, size_t most, b
     sb_buf_done(&seen.lines);
 }
 
-static void walk_goes_in_byte_order_and_parents_first(void **state)
+static void walk_goes_in_byte_order_and_shallow_before_deep(void **state)
 {
     struct workspace *ws = *state;
 
@@ -56,9 +56,9 @@ static void walk_goes_in_byte_order_and_parents_first(void **state)
     make_file(ws, "\xC3\xA9", "");
     assert_int_equal(symlinkat("b", ws->fd, "c"), 0);
     assert_int_equal(mkfifoat(ws->fd, "d", 0600), 0);
-    expect_walk(ws, "", 99, false, "f B\nf a\nd b\nd b/.tmp\nf b/z\nl c\no d\nf \xC3\xA9\n");
+    expect_walk(ws, "", 99, false, "f B\nf a\nd b\nl c\no d\nf \xC3\xA9\nd b/.tmp\nf b/z\n");
     expect_walk(ws, "b", 99, false, "d b/.tmp\nf b/z\n");
-    expect_walk(ws, "", 8, false, "f B\nf a\nd b\nd b/.tmp\nf b/z\nl c\no d\nf \xC3\xA9\n");
+    expect_walk(ws, "", 8, false, "f B\nf a\nd b\nl c\no d\nf \xC3\xA9\nd b/.tmp\nf b/z\n");
     expect_walk(ws, "", 6, true, "f B\nf a\nd b\nl c\no d\nf \xC3\xA9\n");
 }
 
@@ -107,7 +107,7 @@ static void walk_repairs_and_flags_bad_names(void **state)
     assert_int_equal(mkdirat(ws->fd, "bad\xFF", 0755), 0);
     make_file(ws, "bad\xFF/in", "");
     make_file(ws, "good", "");
-    expect_walk(ws, "", 9, false, "d !bad\xEF\xBF\xBD\nf !bad\xEF\xBF\xBD/in\nf good\n");
+    expect_walk(ws, "", 9, false, "d !bad\xEF\xBF\xBD\nf good\nf !bad\xEF\xBF\xBD/in\n");
 }
 
 static void walk_stops_when_told(void **state)
@@ -137,6 +137,52 @@ static void walk_takes_no_more_than_asked_from_a_full_folder(void **state)
     }
     assert_int_equal(walk(ws, "", 50, 0, &seen, &cut), 0);
     assert_int_equal(seen.count, 50);
+    assert_true(cut);
+    sb_buf_done(&seen.lines);
+}
+
+static void walk_of_a_large_folder_hides_nothing_above_it(void **state)
+{
+    struct workspace *ws = *state;
+    char name[64];
+
+    assert_int_equal(mkdirat(ws->fd, "modules", 0755), 0);
+    assert_int_equal(mkdirat(ws->fd, "modules/a", 0755), 0);
+    for (int i = 0; i < 50; i++) {
+        snprintf(name, sizeof name, "modules/a/f%d", i);
+        make_file(ws, name, "");
+    }
+    assert_int_equal(mkdirat(ws->fd, "out", 0755), 0);
+    make_file(ws, "out/plot.png", "");
+    expect_walk(ws, "", 4, true, "d modules\nd out\nd modules/a\nf out/plot.png\n");
+    expect_walk(ws, "modules", 1, true, "d modules/a\n");
+}
+
+/* A tree whose paths would fill our memory: 20 names of 190 bytes each are about 3,800 bytes a path. */
+static void walk_keeps_no_more_paths_than_its_cap(void **state)
+{
+    struct workspace *ws = *state;
+    struct seen seen;
+    char name[192];
+    bool cut;
+    int at = dup(ws->fd);
+
+    memset(name, 'd', sizeof name);
+    name[sizeof name - 2] = '\0';
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(mkdirat(at, name, 0755), 0);
+        int next = openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        assert_true(next >= 0);
+        close(at);
+        at = next;
+    }
+    for (int i = 0; i < 1200; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        assert_int_equal(mkdirat(at, name, 0755), 0);
+    }
+    close(at);
+    assert_int_equal(walk(ws, "", 10000, 0, &seen, &cut), 0);
+    assert_int_equal(seen.count, 1220); /* seen are all, entered not */
     assert_true(cut);
     sb_buf_done(&seen.lines);
 }
@@ -182,12 +228,14 @@ static void walk_does_not_show_a_put_before_it_is_complete(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH_WAYS(walk_goes_in_byte_order_and_parents_first),
+        BOTH_WAYS(walk_goes_in_byte_order_and_shallow_before_deep),
         BOTH_WAYS(walk_tells_size_times_and_inode),
         BOTH_WAYS(walk_refuses_links_and_files_as_folder),
         BOTH_WAYS(walk_repairs_and_flags_bad_names),
         BOTH_WAYS(walk_stops_when_told),
         BOTH_WAYS(walk_takes_no_more_than_asked_from_a_full_folder),
+        BOTH_WAYS(walk_of_a_large_folder_hides_nothing_above_it),
+        BOTH_WAYS(walk_keeps_no_more_paths_than_its_cap),
         BOTH_WAYS(walk_ends_at_the_depth_cap),
         BOTH_WAYS(walk_does_not_show_a_put_before_it_is_complete),
     };

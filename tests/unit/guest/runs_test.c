@@ -494,12 +494,12 @@ static void exit_lists_new_and_changed_files(void **state)
     assert_int_equal(exit.flags, 0);
     assert_int_equal(exit.file_count, 4);
     assert_string_equal(exit.files[0].path, "changed");
-    assert_string_equal(exit.files[1].path, "folder/new");
-    assert_int_equal(exit.files[1].size, 3);
-    assert_int_equal(exit.files[1].mtime_ms, 1);
-    assert_string_equal(exit.files[2].path, "link");
-    assert_int_equal(exit.files[2].type, SB_ENTRY_LINK);
-    assert_int_equal(exit.files[3].flags, SB_ENTRY_BAD_NAME);
+    assert_string_equal(exit.files[1].path, "link");
+    assert_int_equal(exit.files[1].type, SB_ENTRY_LINK);
+    assert_int_equal(exit.files[2].flags, SB_ENTRY_BAD_NAME);
+    assert_string_equal(exit.files[3].path, "folder/new");
+    assert_int_equal(exit.files[3].size, 3);
+    assert_int_equal(exit.files[3].mtime_ms, 1);
     sb_wire_exit_done(&exit);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "win_guest.h"
 
+#include "base/path.h"
+
 static void put(struct world *world, const char *path, const char *text)
 {
     struct sb_gos_file *file;
@@ -171,7 +173,7 @@ static bool see(void *ctx, const struct sb_gos_entry *entry)
     return ++seen->count != seen->stop_after;
 }
 
-static void walk_goes_parents_first_in_byte_order_without_tmp(void **state)
+static void walk_goes_shallow_before_deep_in_byte_order_without_tmp(void **state)
 {
     struct world *world = *state;
     struct seen seen = {0}, below = {0};
@@ -183,10 +185,10 @@ static void walk_goes_parents_first_in_byte_order_without_tmp(void **state)
     put(world, "b/a", "abc");
     put(world, "a", "abc");
     assert_int_equal(sb_gos_walk(&world->gos, "", 100, see, &seen, &cut, &world->err), 0);
-    assert_string_equal(seen.text, "f:a d:b d:b/.tmp f:b/.tmp/y f:b/Z f:b/a ");
+    assert_string_equal(seen.text, "f:a d:b d:b/.tmp f:b/Z f:b/a f:b/.tmp/y ");
     assert_false(cut);
     assert_int_equal(sb_gos_walk(&world->gos, "b", 100, see, &below, &cut, &world->err), 0);
-    assert_string_equal(below.text, "d:b/.tmp f:b/.tmp/y f:b/Z f:b/a ");
+    assert_string_equal(below.text, "d:b/.tmp f:b/Z f:b/a f:b/.tmp/y ");
     gone(world, "a");
     gone(world, "b/a");
     gone(world, "b/Z");
@@ -195,6 +197,56 @@ static void walk_goes_parents_first_in_byte_order_without_tmp(void **state)
     gone(world, "b");
     gone(world, ".tmp/x");
     gone(world, ".tmp");
+}
+
+static void walk_of_a_large_folder_hides_nothing_above_it(void **state)
+{
+    struct world *world = *state;
+    struct seen seen = {0};
+    bool cut = false;
+
+    put(world, "big/1", "abc");
+    put(world, "big/a/2", "abc");
+    put(world, "big/a/3", "abc");
+    put(world, "out/plot", "abc");
+    assert_int_equal(sb_gos_walk(&world->gos, "", 5, see, &seen, &cut, &world->err), 0);
+    assert_string_equal(seen.text, "d:big d:out f:big/1 d:big/a f:out/plot ");
+    assert_true(cut);
+    gone(world, "big/1");
+    gone(world, "big/a/2");
+    gone(world, "big/a/3");
+    gone(world, "big/a");
+    gone(world, "big");
+    gone(world, "out/plot");
+    gone(world, "out");
+}
+
+static void walk_says_when_it_is_too_deep(void **state)
+{
+    struct world *world = *state;
+    struct seen seen = {0};
+    char path[2 * SB_PATH_MAX_DEPTH + 4] = "d";
+    wchar_t wide[2 * MAX_PATH];
+    bool cut = false;
+
+    for (int i = 1; i < SB_PATH_MAX_DEPTH - 1; i++)
+        strcat(path, "/d");
+    strcat(path, "/f"); /* the deepest that has a name */
+    put(world, path, "abc");
+    assert_int_equal(sb_gos_walk(&world->gos, "", 100, see, &seen, &cut, &world->err), 0);
+    assert_int_equal(seen.count, SB_PATH_MAX_DEPTH);
+    assert_false(cut);
+    gone(world, path);
+    path[strlen(path) - 1] = 'd'; /* a folder there: what is in it has none */
+    world_path(world, L"", wide);
+    for (const char *at = path; *at; at++)
+        swprintf(wide + wcslen(wide), 2, L"%c", *at == '/' ? '\\' : *at);
+    assert_true(CreateDirectoryW(wide, NULL));
+    seen = (struct seen){0};
+    assert_int_equal(sb_gos_walk(&world->gos, "", 100, see, &seen, &cut, &world->err), 0);
+    assert_true(cut);
+    for (; *path; *(strrchr(path, '/') ? strrchr(path, '/') : path) = '\0')
+        gone(world, path);
 }
 
 static void walk_is_cut_at_its_most_and_stops_when_told(void **state)
@@ -268,7 +320,9 @@ int main(void)
         IN_A_WORLD(folder_is_not_read_as_a_file),
         IN_A_WORLD(remove_refuses_a_folder_that_is_not_empty),
         IN_A_WORLD(links_are_refused_on_the_way_and_at_the_end),
-        IN_A_WORLD(walk_goes_parents_first_in_byte_order_without_tmp),
+        IN_A_WORLD(walk_goes_shallow_before_deep_in_byte_order_without_tmp),
+        IN_A_WORLD(walk_of_a_large_folder_hides_nothing_above_it),
+        IN_A_WORLD(walk_says_when_it_is_too_deep),
         IN_A_WORLD(walk_is_cut_at_its_most_and_stops_when_told),
         IN_A_WORLD(walk_of_what_is_no_folder_fails),
         IN_A_WORLD(half_a_surrogate_pair_is_a_bad_name),
