@@ -71,6 +71,11 @@ const char *sb_run_id(const struct sb_run *run)
     return run->id;
 }
 
+enum sb_run_state sb_run_state(const struct sb_run *run)
+{
+    return run->state;
+}
+
 struct sb_box *sb_run_box(struct sb_run *run)
 {
     return run->box;

@@ -95,6 +95,9 @@ struct sb_run_result {
     const struct sb_wire_entry *files;
     size_t file_count;
     bool files_cut;
+    /* Filled by who keeps output and files beyond the run. */
+    const char *const *left_out; /* per file: why it is not kept; NULL: it is */
+    const char *not_kept;        /* why output is not kept; NULL: it is */
 };
 
 struct sb_run_events {
@@ -120,6 +123,7 @@ size_t sb_run_send(struct sb_run *run, const void *bytes, size_t len); /* stdin;
 void sb_run_send_end(struct sb_run *run);
 void sb_run_consumed(struct sb_run *run, enum sb_channel channel, size_t bytes);
 const char *sb_run_id(const struct sb_run *run); /* r_... */
+enum sb_run_state sb_run_state(const struct sb_run *run);
 struct sb_box *sb_run_box(struct sb_run *run);   /* NULL before it is open */
 
 #endif
