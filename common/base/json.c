@@ -18,6 +18,10 @@
 #define INT_LIMIT   9007199254740991 /* 2^53 - 1 */
 #define SHOWN_BYTES 100              /* of a key in an error */
 
+/* What cJSON is given for each \u0000: no text that passed the check has this byte, which is
+ * in no UTF-8, and cJSON copies it as it is. */
+#define NUL_MARK '\xFF'
+
 struct sb_json_doc {
     cJSON *root;
 };
@@ -96,14 +100,35 @@ static int check_keys(const cJSON *node, struct sb_err *err)
     return 0;
 }
 
+/* A copy of JSON text with marks in place of \u0000. A backslash is in strings only, and
+ * what follows it belongs to it: \\u0000 is no NUL. */
+static char *mark_nuls(const char *text, size_t len)
+{
+    char *copy = sb_strndup(text, len);
+
+    for (char *c = copy; (c = strchr(c, '\\')) != NULL;)
+        if (strncmp(c, "\\u0000", 6) == 0) {
+            memset(c, NUL_MARK, 6);
+            c += 6;
+        } else {
+            c += 2;
+        }
+    return copy;
+}
+
 int sb_json_parse(const char *text, size_t len, struct sb_json_doc **out, struct sb_err *err)
 {
     struct sb_json_doc *doc;
+    char *marked = NULL;
+    bool has_nul = false;
     cJSON *root;
 
-    if (sb_json_check(text, len, err) < 0)
+    if (sb_json_check(text, len, &has_nul, err) < 0)
         return -1;
-    root = cJSON_ParseWithLength(text, len);
+    if (has_nul)
+        marked = mark_nuls(text, len);
+    root = cJSON_ParseWithLength(marked ? marked : text, len);
+    sb_free(marked);
     if (!root)
         return sb_fail(err, SB_BUG, "cJSON does not read what was found to be JSON");
     if (check_keys(root, err) < 0) {
@@ -191,6 +216,8 @@ int sb_json_string(const struct sb_json *value, const char *what, const char **o
 {
     if (want(value, what, SB_JSON_STRING, err) < 0)
         return -1;
+    if (strchr(node_of(value)->valuestring, NUL_MARK))
+        return sb_fail(err, SB_BAD_REQUEST, "%s contains a NUL character", what);
     *out = node_of(value)->valuestring;
     return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Strict JSON (RFC 8259). json.c is the only file that includes cJSON.h, and refuses
  * everything cJSON lets pass: duplicate keys, keys that differ in case only being mixed
- * up, NUL inside strings, invalid UTF-8, trailing bytes, numbers that do not fit, depth.
+ * up, NUL inside keys, invalid UTF-8, trailing bytes, numbers that do not fit, depth. A
+ * string with \u0000 inside is JSON, and may stand where nobody reads it; reading it fails.
  * Values are owned by their document; the writer needs no document. */
 #ifndef SB_BASE_JSON_H
 #define SB_BASE_JSON_H
@@ -46,13 +47,21 @@ const struct sb_json *sb_json_next(const struct sb_json *container, const struct
 const char *sb_json_key(const struct sb_json *member);
 
 /* 0, or -1 with err naming `what`, the type found and the type allowed. A NULL value is
- * "missing". Strings are NUL-terminated UTF-8 without NUL inside, owned by the document.
+ * "missing". Strings are NUL-terminated UTF-8, owned by the document; one with NUL inside
+ * "contains a NUL character".
  * Integers must be whole numbers within ±(2^53 - 1), as 2^53 + 1 reads as 2^53; 1e3 and 1.0
  * are whole numbers. */
 int sb_json_string(const struct sb_json *value, const char *what, const char **out, struct sb_err *err);
 int sb_json_int(const struct sb_json *value, const char *what, int64_t *out, struct sb_err *err);
 int sb_json_double(const struct sb_json *value, const char *what, double *out, struct sb_err *err);
 int sb_json_bool(const struct sb_json *value, const char *what, bool *out, struct sb_err *err);
+
+/* The raw text of values, for what must be echoed byte for byte. Both want text that
+ * sb_json_parse has taken; of any other they find something or nothing, within `len`.
+ * 0, or -1 when `text` is no object, or has no such key (written with escapes or without). */
+int sb_json_raw_member(const char *text, size_t len, const char *key, const char **out, size_t *out_len);
+/* Walks the elements of an array: *at is 0 before the first. -1: no more, or no array. */
+int sb_json_raw_next(const char *text, size_t len, size_t *at, const char **out, size_t *out_len);
 
 /* Writer: appends to a buffer, puts commas by itself. `key` is NULL inside arrays and at
  * the top. Strings must be UTF-8 (repair first); control characters are escaped, and

@@ -2,7 +2,6 @@
 #include "base/json_check.h"
 
 #include <float.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@ struct scan {
     size_t len, at;
     unsigned depth;
     size_t values;
+    bool in_key, has_nul;
     struct sb_err *err;
 };
 
@@ -80,8 +80,9 @@ static int escape(struct scan *scan)
     code = unicode_escape(scan, scan->at);
     if (code < 0)
         return refuse(scan, SB_BAD_REQUEST, "incomplete escape in a string");
-    if (code == 0)
-        return refuse(scan, SB_BAD_REQUEST, "NUL in a string");
+    if (code == 0 && scan->in_key)
+        return refuse(scan, SB_BAD_REQUEST, "NUL in a key");
+    scan->has_nul = scan->has_nul || code == 0;
     if (code >= 0xD800 && code <= 0xDFFF) {
         long low = unicode_escape(scan, scan->at + 6);
 
@@ -181,8 +182,10 @@ static int key(struct scan *scan)
     skip_blanks(scan);
     if (peek(scan) != '"')
         return expected(scan, "a key in double quotes");
+    scan->in_key = true;
     if (string(scan) < 0)
         return -1;
+    scan->in_key = false;
     skip_blanks(scan);
     if (peek(scan) != ':')
         return expected(scan, "':'");
@@ -242,11 +245,14 @@ static int value(struct scan *scan)
     return rc;
 }
 
-int sb_json_check(const char *text, size_t len, struct sb_err *err)
+int sb_json_check(const char *text, size_t len, bool *has_nul, struct sb_err *err)
 {
     struct scan scan = {.text = text, .len = len, .err = err};
 
     if (value(&scan) < 0)
         return -1;
-    return scan.at < len ? expected(&scan, "nothing after the value") : 0;
+    if (scan.at < len)
+        return expected(&scan, "nothing after the value");
+    *has_nul = scan.has_nul;
+    return 0;
 }

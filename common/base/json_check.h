@@ -4,10 +4,12 @@
 #ifndef SB_BASE_JSON_CHECK_H
 #define SB_BASE_JSON_CHECK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
 
-int sb_json_check(const char *text, size_t len, struct sb_err *err);
+/* *has_nul: some string holds \u0000, which cJSON would cut it at. */
+int sb_json_check(const char *text, size_t len, bool *has_nul, struct sb_err *err);
 
 #endif

@@ -40,7 +40,11 @@ static void copy(const struct sb_json *value, const char *key, struct sb_json_ou
         sb_json_close_array(out);
         break;
     case SB_JSON_STRING:
-        require(sb_json_string(value, "it", &text, NULL) == 0 && sb_utf8_valid(text, strlen(text)));
+        if (sb_json_string(value, "it", &text, NULL) < 0) { /* \u0000 inside */
+            sb_json_put_bytes(out, key, "", 1);
+            break;
+        }
+        require(sb_utf8_valid(text, strlen(text)));
         sb_json_put_string(out, key, text);
         break;
     case SB_JSON_NUMBER:
@@ -59,6 +63,27 @@ static void copy(const struct sb_json *value, const char *key, struct sb_json_ou
     }
 }
 
+/* The raw texts of the root's children: as many as there are, each JSON of the same type. */
+static void check_raw(const struct sb_json *root, const char *text, size_t len)
+{
+    const struct sb_json *child = NULL;
+    size_t at = 0, raw_len = 0;
+    const char *raw = NULL;
+
+    while ((child = sb_json_next(root, child))) {
+        struct sb_json_doc *doc = NULL;
+
+        if (sb_json_type(root) == SB_JSON_OBJECT)
+            require(sb_json_raw_member(text, len, sb_json_key(child), &raw, &raw_len) == 0);
+        else
+            require(sb_json_raw_next(text, len, &at, &raw, &raw_len) == 0);
+        require(sb_json_parse(raw, raw_len, &doc, NULL) == 0);
+        require(sb_json_type(sb_json_root(doc)) == sb_json_type(child));
+        sb_json_free(doc);
+    }
+    require(sb_json_raw_next(text, len, &at, &raw, &raw_len) == -1);
+}
+
 /* Reads `text`, which may be no JSON, and writes it to `out`; false if it was none. */
 static bool rewrite(const char *text, size_t len, struct sb_buf *out)
 {
@@ -67,9 +92,16 @@ static bool rewrite(const char *text, size_t len, struct sb_buf *out)
     struct sb_err err = {0};
 
     if (sb_json_parse(text, len, &doc, &err) < 0) {
+        const char *raw = NULL;
+        size_t at = 0, raw_len = 0;
+
+        sb_json_raw_member(text, len, "a", &raw, &raw_len); /* no promise but to stay within */
+        while (sb_json_raw_next(text, len, &at, &raw, &raw_len) == 0)
+            require(raw_len > 0 && raw >= text && raw + raw_len <= text + len);
         require(err.code == SB_BAD_REQUEST || err.code == SB_LIMIT); /* never SB_BUG: cJSON agrees */
         return false;
     }
+    check_raw(sb_json_root(doc), text, len);
     sb_json_begin(&writer, out);
     copy(sb_json_root(doc), NULL, &writer);
     sb_json_free(doc);

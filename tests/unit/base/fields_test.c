@@ -198,6 +198,9 @@ static void every_refusal_says_what_is_allowed(void **state)
         {"{}", "code is missing; it must be a string of at most 10 bytes"},
         {"{\"code\":null}", "code must be a string of at most 10 bytes, not null"},
         {"{\"code\":1}", "code must be a string of at most 10 bytes, not a number"},
+        {"{\"code\":\"a\\u0000b\"}", "code contains a NUL character"},
+        {"{\"code\":\"\",\"list\":[\"\\u0000\"]}", "list[0] contains a NUL character"},
+        {"{\"code\":\"\",\"env\":{\"A\":\"\\u0000\"}}", "env.A contains a NUL character"},
         {"{\"code\":\"12345678901\"}", "code has 11 bytes; at most 10 are allowed"},
         {"{\"code\":\"\",\"action\":\"stop\"}", "action must be 'wait', 'kill' or 'list', not 'stop'"},
         {"{\"code\":\"\",\"action\":\"Kill\"}", "action must be 'wait', 'kill' or 'list', not 'Kill'"},
@@ -317,6 +320,8 @@ static void lenient_still_checks(void **state)
     } rows[] = {
         {"{\"code\":\"\",\"big\":\"65\"}", "big must be a whole number from -5 to 64, not 65"},
         {"{\"code\":\"\",\"big\":\"forty\"}", "big must be a whole number from -5 to 64, not a string"},
+        {"{\"code\":\"\",\"big\":\"4\\u0000\"}", "big must be a whole number from -5 to 64, not a string"},
+        {"{\"code\":\"\",\"network\":\"\\u0000\"}", "network must be true or false, not a string"},
         {"{\"code\":\"\",\"big\":\"\"}", "big must be a whole number from -5 to 64, not a string"},
         {"{\"code\":\"\",\"big\":\"\\\"4\\\"\"}", "big must be a whole number from -5 to 64, not a string"},
         {"{\"code\":\"\",\"network\":\"maybe so\"}", "network must be true or false, not a string"},

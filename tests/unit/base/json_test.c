@@ -78,13 +78,52 @@ static void a_doubled_key_among_many_is_found(void **state)
     sb_buf_done(&text);
 }
 
-static void nul_is_refused_raw_and_escaped(void **state)
+static void nul_is_refused_raw_and_in_keys(void **state)
 {
     (void)state;
-    refuses(BYTES("\"a\\u0000b\""), SB_BAD_REQUEST, "byte 2: NUL in a string");
-    refuses(BYTES("{\"a\\u0000b\":1}"), SB_BAD_REQUEST, "byte 3: NUL in a string");
+    refuses(BYTES("{\"a\\u0000b\":1}"), SB_BAD_REQUEST, "byte 3: NUL in a key");
     refuses(BYTES("\"a\0b\""), SB_BAD_REQUEST, "byte 2: control character in a string");
     refuses(BYTES("1\0"), SB_BAD_REQUEST, "byte 1: expected nothing after the value");
+}
+
+static void a_string_with_nul_may_stand_where_nobody_reads_it(void **state)
+{
+    struct sb_json_doc *doc = parse("{\"id\":\"a\\u0000b\",\"n\":1,\"\":[\"\\u0000\",\"\\\\u0000\","
+                                    "\"\\\\\\u0000\",\"\\\"\\u0000\",\"\xEF\xBF\xBF\\u00ff\"]}");
+    const struct sb_json *root = sb_json_root(doc), *item = NULL;
+    const char *text = "before";
+    struct sb_err err = {0};
+    int64_t number = 0;
+
+    (void)state;
+    assert_int_equal(sb_json_type(sb_json_get(root, "id")), SB_JSON_STRING);
+    assert_int_equal(sb_json_string(sb_json_get(root, "id"), "id", &text, &err), -1);
+    assert_string_equal(err.text, "id contains a NUL character");
+    assert_int_equal(err.code, SB_BAD_REQUEST);
+    assert_string_equal(text, "before");
+    assert_int_equal(sb_json_int(sb_json_get(root, "n"), "n", &number, NULL), 0);
+    item = sb_json_next(sb_json_get(root, ""), NULL);
+    assert_int_equal(sb_json_string(item, "it", &text, NULL), -1);
+    item = sb_json_next(NULL, item); /* a backslash and five letters */
+    assert_int_equal(sb_json_string(item, "it", &text, NULL), 0);
+    assert_string_equal(text, "\\u0000");
+    item = sb_json_next(NULL, item); /* a backslash and NUL */
+    assert_int_equal(sb_json_string(item, "it", &text, NULL), -1);
+    item = sb_json_next(NULL, item);
+    assert_int_equal(sb_json_string(item, "it", &text, NULL), -1);
+    item = sb_json_next(NULL, item); /* no character looks like our mark */
+    assert_int_equal(sb_json_string(item, "it", &text, NULL), 0);
+    assert_string_equal(text, "\xEF\xBF\xBF\xC3\xBF");
+    assert_null(sb_json_next(NULL, item));
+    sb_json_free(doc);
+}
+
+static void what_stands_for_nul_cannot_be_sent(void **state)
+{
+    (void)state;
+    refuses(BYTES("[\"\\u0000\",\"\xFF\xFF\xFF\xFF\xFF\xFF\"]"), SB_BAD_REQUEST,
+            "byte 10: the string that starts here is not UTF-8");
+    refuses(BYTES("[\"\\u0000\", \xFF]"), SB_BAD_REQUEST, "byte 11: expected a value");
 }
 
 static void a_string_that_is_not_utf8_is_refused(void **state)
@@ -361,9 +400,10 @@ static void the_writer_puts_commas_and_keys(void **state)
     sb_json_close_array(&out);
     sb_json_close_array(&out);
     sb_json_put_null(&out, "end");
+    sb_json_put_raw(&out, "raw", "[1.50]...", 6);
     sb_json_close_object(&out);
     assert_string_equal(buf.data, "{\"n\":-9223372036854775808,\"yes\":true,"
-                                  "\"list\":[\"a\",null,{},[1]],\"end\":null}");
+                                  "\"list\":[\"a\",null,{},[1]],\"end\":null,\"raw\":[1.50]}");
     sb_buf_done(&buf);
 }
 
@@ -439,7 +479,9 @@ int main(void)
         cmocka_unit_test(keys_are_found_by_their_exact_case_only),
         cmocka_unit_test(a_doubled_key_is_refused_however_it_is_written),
         cmocka_unit_test(a_doubled_key_among_many_is_found),
-        cmocka_unit_test(nul_is_refused_raw_and_escaped),
+        cmocka_unit_test(nul_is_refused_raw_and_in_keys),
+        cmocka_unit_test(a_string_with_nul_may_stand_where_nobody_reads_it),
+        cmocka_unit_test(what_stands_for_nul_cannot_be_sent),
         cmocka_unit_test(a_string_that_is_not_utf8_is_refused),
         cmocka_unit_test(half_a_surrogate_pair_is_refused),
         cmocka_unit_test(bytes_after_the_value_are_refused),
