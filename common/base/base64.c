@@ -63,7 +63,7 @@ static int decode_group(const char *text, bool last, char *place)
     if ((group & ((1u << 8 * pads) - 1)) != 0) /* bits that no byte holds: not what an encoder writes */
         return -1;
     place[0] = (char)(group >> 16);
-    if (pads < 2)
+    if (pads < 2) /* what a pad stands for is not written: there may be no room */
         place[1] = (char)(group >> 8);
     if (pads < 1)
         place[2] = (char)group;
@@ -72,12 +72,14 @@ static int decode_group(const char *text, bool last, char *place)
 
 int sb_base64_decode(const char *text, size_t len, struct sb_buf *out, struct sb_err *err)
 {
-    size_t start = out->len;
+    size_t start = out->len, pads = 0;
     char *place;
 
+    while (pads < 2 && pads < len && text[len - pads - 1] == '=')
+        pads++;
     if (len % 4 != 0)
         return sb_fail(err, SB_BAD_REQUEST, "base64 of %zu characters is cut: four make a group", len);
-    place = sb_buf_reserve(out, len / 4 * 3);
+    place = sb_buf_reserve(out, len / 4 * 3 - pads);
     if (!place)
         return sb_fail(err, SB_LIMIT, "base64 of %zu characters is too long here", len);
     for (size_t i = 0; i < len; i += 4) {
