@@ -9,8 +9,13 @@
 
 #include "base/err.h"
 
-#define SB_CONN_QUEUE_MAX (8u * 1024 * 1024)  /* unsent bytes; then reading pauses */
-#define SB_CONN_LINE_OUT  (4u * 1024 * 1024)  /* one line to the client (its SDK closes at 10 MiB) */
+#define SB_CONN_QUEUE_MAX (8u * 1024 * 1024) /* unsent bytes; then reading pauses */
+#define SB_CONN_QUEUE_END                                                                                    \
+    (64u * 1024 * 1024) /* unsent bytes, of calls that were open then; the client is given up */
+#define SB_CONN_LINE_OUT  (4u * 1024 * 1024) /* one line to the client (its SDK closes at 10 MiB) */
+#define SB_CONN_HELD_MAX  (256u * 1024) /* read while paused, to see the end of a client that writes on */
+#define SB_CONN_LAST_MS   100 /* at close: each time the client takes something it has so long again */
+#define SB_CONN_LAST_MOST 20  /* times */
 
 struct sb_conn;
 
@@ -22,14 +27,18 @@ struct sb_conn_events {
     void (*on_closed)(void *ctx); /* the last word after sb_conn_close */
 };
 
-/* Takes two descriptors of ours (they may be the same): pipes, sockets, files, terminals. */
-int sb_conn_open(uv_loop_t *loop, int fd_in, int fd_out, const struct sb_conn_events *events, struct sb_conn **out,
-                 struct sb_err *err);
+/* Takes two descriptors of ours (they may be the same): pipes, Unix sockets, files,
+ * terminals. They are the conn's from now on, also on failure; 0, 1 and 2 stay open at its
+ * end, as libuv does with them. No event rings inside any of these calls. */
+int sb_conn_open(uv_loop_t *loop, int fd_in, int fd_out, const struct sb_conn_events *events,
+                 struct sb_conn **out, struct sb_err *err);
 /* Over a stream that is connected already; it is the conn's from now on (heap, freed by it). */
-int sb_conn_adopt(uv_pipe_t *stream, const struct sb_conn_events *events, struct sb_conn **out, struct sb_err *err);
+int sb_conn_adopt(uv_pipe_t *stream, const struct sb_conn_events *events, struct sb_conn **out,
+                  struct sb_err *err);
 /* Queues one line; adds the \n. Never blocks, never fails: a dead client is told by on_end. */
 void sb_conn_send(struct sb_conn *conn, const char *line, size_t len);
-/* Sends what is queued if the client takes it at once, then closes. Idempotent. */
+/* Sends what is queued if the client takes it at once, then closes. Idempotent; no event
+ * but on_closed follows, and that always does. */
 void sb_conn_close(struct sb_conn *conn);
 
 #endif

@@ -67,8 +67,8 @@ static enum sb_line_kind take(struct sb_line_reader *reader, const char *bytes, 
     return SB_LINE_WHOLE;
 }
 
-enum sb_line_kind sb_line_next(struct sb_line_reader *reader, const char **bytes, size_t *len, const char **line,
-                               size_t *line_len)
+enum sb_line_kind sb_line_next(struct sb_line_reader *reader, const char **bytes, size_t *len,
+                               const char **line, size_t *line_len)
 {
     while (*len > 0) {
         const char *start = *bytes, *end = memchr(start, '\n', *len);

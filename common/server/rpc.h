@@ -32,8 +32,8 @@ struct sb_rpc_message {
 };
 
 /* Checks one message (facts: a string or integer id; params an object). `raw` is the
- * message's own text. 0, or the error code; then err says why and id is "" where the error
- * must carry none. */
+ * message's own text. 0, or the error code; then err says why, id is "" where the error must
+ * carry none, and a kind of SB_RPC_NOTIFICATION says that none must be sent at all. */
 int sb_rpc_message(const struct sb_json *value, const char *raw, size_t raw_len, struct sb_rpc_message *out,
                    struct sb_err *err);
 

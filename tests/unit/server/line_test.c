@@ -77,7 +77,8 @@ static void one_carriage_return_is_dropped(void **state)
 static void byte_order_mark_is_dropped(void **state)
 {
     (void)state;
-    check_all_splits("\xEF\xBB\xBFone\n\xEF\xBB\xBFtwo\r\nthree\xEF\xBB\xBF\n", 100, "[one][two][three\xEF\xBB\xBF]");
+    check_all_splits("\xEF\xBB\xBFone\n\xEF\xBB\xBFtwo\r\nthree\xEF\xBB\xBF\n", 100,
+                     "[one][two][three\xEF\xBB\xBF]");
     check_all_splits("\xEF\xBBone\n", 100, "[\xEF\xBBone]");
 }
 
