@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT
+ * The kinds of descriptors a client may give us. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "platform/stop.h"
+#include "server/conn.h"
+
+/* Echoes every line in brackets. */
+struct echo {
+    uv_loop_t loop;
+    struct sb_conn *conn;
+    int ends, closes, too_long;
+};
+
+static void on_line(void *ctx, const char *line, size_t len)
+{
+    struct echo *echo = ctx;
+    char *text = sb_asprintf("[%.*s]", (int)len, line);
+
+    sb_conn_send(echo->conn, text, strlen(text));
+    sb_free(text);
+}
+
+static void on_too_long(void *ctx)
+{
+    ((struct echo *)ctx)->too_long++;
+}
+
+static void on_end(void *ctx)
+{
+    struct echo *echo = ctx;
+
+    echo->ends++;
+    assert_int_equal(echo->closes, 0);
+    sb_conn_close(echo->conn);
+    sb_conn_close(echo->conn);
+    sb_conn_send(echo->conn, "too late", 8);
+}
+
+static void on_closed(void *ctx)
+{
+    ((struct echo *)ctx)->closes++;
+}
+
+static int open_echo(struct echo *echo, int fd_in, int fd_out)
+{
+    struct sb_conn_events events = {echo, on_line, on_too_long, on_end, on_closed};
+    struct sb_err err;
+
+    memset(echo, 0, sizeof *echo);
+    sb_stop_prepare();
+    assert_int_equal(uv_loop_init(&echo->loop), 0);
+    return sb_conn_open(&echo->loop, fd_in, fd_out, &events, &echo->conn, &err);
+}
+
+/* Until the end of input has closed it; nothing of it is left in the loop then. */
+static void run_to_the_end(struct echo *echo)
+{
+    uv_run(&echo->loop, UV_RUN_DEFAULT);
+    assert_int_equal(echo->ends, 1);
+    assert_int_equal(echo->closes, 1);
+    assert_int_equal(uv_loop_close(&echo->loop), 0);
+}
+
+static int temporary_file(const char *text)
+{
+    char path[] = "/tmp/sb-conn-XXXXXX";
+    int fd = mkstemp(path);
+
+    assert_true(fd > 2);
+    unlink(path);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    lseek(fd, 0, SEEK_SET);
+    return fd;
+}
+
+static bool is_open(int fd)
+{
+    return fcntl(fd, F_GETFD) >= 0;
+}
+
+static void check_text(int fd, const char *wanted)
+{
+    char text[200] = "";
+
+    assert_true(read(fd, text, sizeof text - 1) >= 0);
+    assert_string_equal(text, wanted);
+}
+
+static void files_are_read_and_written(void **state)
+{
+    int in = temporary_file("one\ntwo\nno end"), out = temporary_file(""), copy = dup(out);
+    struct echo echo;
+
+    (void)state;
+    assert_int_equal(open_echo(&echo, in, out), 0);
+    run_to_the_end(&echo);
+    assert_false(is_open(in));
+    assert_false(is_open(out));
+    lseek(copy, 0, SEEK_SET);
+    check_text(copy, "[one]\n[two]\n");
+    close(copy);
+}
+
+static void null_device_is_an_end_at_once(void **state)
+{
+    struct echo echo;
+
+    (void)state;
+    assert_int_equal(open_echo(&echo, open("/dev/null", O_RDONLY), open("/dev/null", O_WRONLY)), 0);
+    run_to_the_end(&echo);
+}
+
+static void one_socket_may_be_both(void **state)
+{
+    int pair[2];
+    struct echo echo;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    assert_int_equal(open_echo(&echo, pair[0], pair[0]), 0);
+    assert_int_equal(write(pair[1], "one\ntwo\n", 8), 8);
+    shutdown(pair[1], SHUT_WR);
+    run_to_the_end(&echo);
+    check_text(pair[1], "[one]\n[two]\n");
+    assert_false(is_open(pair[0]));
+    close(pair[1]);
+}
+
+static void two_descriptors_of_one_socket(void **state)
+{
+    int pair[2];
+    struct echo echo;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    assert_int_equal(open_echo(&echo, pair[0], dup(pair[0])), 0);
+    assert_int_equal(write(pair[1], "one\n", 4), 4);
+    shutdown(pair[1], SHUT_WR);
+    run_to_the_end(&echo);
+    check_text(pair[1], "[one]\n");
+    close(pair[1]);
+}
+
+static void reader_that_is_gone_is_an_end(void **state)
+{
+    int in[2], out[2];
+    struct echo echo;
+
+    (void)state;
+    assert_int_equal(pipe(in), 0);
+    assert_int_equal(pipe(out), 0);
+    close(out[0]);
+    assert_int_equal(open_echo(&echo, in[0], out[1]), 0);
+    assert_int_equal(write(in[1], "one\n", 4), 4);
+    run_to_the_end(&echo); /* though the input goes on */
+    close(in[1]);
+}
+
+static void reader_that_stands_still_does_not_hold_up_the_close(void **state)
+{
+    int in[2], out[2];
+    char *text = sb_alloc(1000001);
+    struct echo echo;
+
+    (void)state;
+    memset(text, 'x', 1000000);
+    assert_int_equal(pipe(in), 0);
+    assert_int_equal(pipe(out), 0);
+    assert_int_equal(open_echo(&echo, in[0], out[1]), 0);
+    sb_conn_send(echo.conn, text, 1000000);
+    close(in[1]);
+    run_to_the_end(&echo);
+    close(out[0]);
+    sb_free(text);
+}
+
+static void what_is_no_stream_is_refused(void **state)
+{
+    int udp = socket(AF_INET, SOCK_DGRAM, 0), in[2];
+    struct echo echo;
+
+    (void)state;
+    assert_int_equal(pipe(in), 0);
+    assert_int_equal(open_echo(&echo, in[0], udp), -1);
+    uv_run(&echo.loop, UV_RUN_DEFAULT);
+    assert_int_equal(echo.ends + echo.closes, 0);
+    assert_int_equal(uv_loop_close(&echo.loop), 0);
+    assert_false(is_open(in[0]));
+    assert_false(is_open(udp));
+    close(in[1]);
+}
+
+static void stream_that_was_accepted_is_adopted(void **state)
+{
+    struct echo echo = {0};
+    struct sb_conn_events events = {&echo, on_line, on_too_long, on_end, on_closed};
+    uv_pipe_t *stream = sb_alloc(sizeof *stream);
+    struct sb_err err;
+    int pair[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    assert_int_equal(uv_loop_init(&echo.loop), 0);
+    uv_pipe_init(&echo.loop, stream, 0);
+    assert_int_equal(uv_pipe_open(stream, pair[0]), 0);
+    assert_int_equal(sb_conn_adopt(stream, &events, &echo.conn, &err), 0);
+    assert_int_equal(write(pair[1], "one\n", 4), 4);
+    shutdown(pair[1], SHUT_WR);
+    run_to_the_end(&echo);
+    check_text(pair[1], "[one]\n");
+    close(pair[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_are_read_and_written),
+        cmocka_unit_test(null_device_is_an_end_at_once),
+        cmocka_unit_test(one_socket_may_be_both),
+        cmocka_unit_test(two_descriptors_of_one_socket),
+        cmocka_unit_test(reader_that_is_gone_is_an_end),
+        cmocka_unit_test(reader_that_stands_still_does_not_hold_up_the_close),
+        cmocka_unit_test(what_is_no_stream_is_refused),
+        cmocka_unit_test(stream_that_was_accepted_is_adopted),
+    };
+
+    return cmocka_run_group_tests_name("conn", tests, NULL, NULL);
+}
