@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "sandbox/run_want.h"
 
 static const signed char next_state[SB_RUN_STATES][SB_RUN_EVENTS] = {
     /*                      START           READY           CANCEL        EXIT               COLLECTED     BROKEN        LATE */
@@ -40,11 +41,16 @@ const char *sb_status_name(enum sb_status status)
 /* Output that may still come when the time is up: credit, the guest's queues, two full pipes. */
 #define LEFT_OVER_BYTES (4u * 1024 * 1024)
 
+/* One file on its way into the box. */
 struct upload {
+    struct sb_run *run;
     uint32_t id;
+    char *path;
     const char *bytes;
     size_t len, at;
 };
+
+#define UPLOADS_MAX (2 + SB_RUN_FILES_MAX) /* code, runner, files */
 
 struct sb_run {
     enum sb_run_state state;
@@ -54,7 +60,8 @@ struct sb_run {
     struct sb_box *box;
     struct sb_grant grant;
     struct sb_buf code; /* the code as the language wants it */
-    struct upload upload;
+    struct upload uploads[UPLOADS_MAX];
+    size_t upload_count;
     uint32_t exec;
     size_t unread[SB_CHAN_COUNT]; /* given to on_output, not yet consumed */
     uint64_t late_output;         /* more than this is no left-over any more; 0: not late yet */
@@ -131,6 +138,8 @@ static void on_timer_closed(uv_handle_t *handle)
     for (size_t i = 0; i < run->file_count; i++)
         sb_free(run->files[i].path);
     sb_free(run->files);
+    for (size_t i = 0; i < run->upload_count; i++)
+        sb_free(run->uploads[i].path);
     sb_buf_done(&run->code);
     sb_free(run);
 }
@@ -259,34 +268,64 @@ static void on_box_gone(void *ctx)
     maybe_free(run);
 }
 
-/* ---- code and runner ---------------------------------------------------------------- */
+/* ---- code, runner and files --------------------------------------------------------- */
 
-static void send_code(struct sb_run *run)
+/* What the credit allows; the rest when the guest gives more. */
+static void on_upload_input(void *ctx)
 {
-    struct sb_link *link = link_of(run);
-    struct upload *upload = &run->upload;
+    struct upload *upload = ctx;
+    struct sb_link *link = link_of(upload->run);
 
-    if (link == NULL)
+    if (link == NULL || upload->run->state == SB_RUN_ENDED) /* the files are the caller's again */
         return;
     upload->at += sb_link_send(link, upload->id, upload->bytes + upload->at, upload->len - upload->at);
     if (upload->at == upload->len)
         sb_link_send_end(link, upload->id);
 }
 
-static void on_code_input(void *ctx)
+static void on_upload_done(void *ctx, const struct sb_err *err)
 {
-    send_code(ctx);
-}
-
-static void on_put_done(void *ctx, const struct sb_err *err)
-{
+    struct upload *upload = ctx;
     struct sb_err why;
 
     if (err == NULL)
         return;
     why = *err;
-    sb_fail_in(&why, "cannot put the code into the box");
-    broken(ctx, &why, "");
+    sb_fail_in(&why, "cannot put '%.100s' into the box", upload->path);
+    broken(upload->run, &why, "");
+}
+
+static void add_upload(struct sb_run *run, char *path, const char *bytes, size_t len)
+{
+    run->uploads[run->upload_count++] =
+        (struct upload){.run = run, .path = path, .bytes = len > 0 ? bytes : "", .len = len};
+}
+
+static void plan_uploads(struct sb_run *run, const struct sb_run_want *want)
+{
+    const struct sb_language *language = want->language;
+
+    add_upload(run, sb_strdup(language->file), run->code.data, run->code.len);
+    if (language->runner_file != NULL)
+        add_upload(run, sb_asprintf("%s/%s", SB_GUEST_RUNNER_DIR, language->runner_file), language->runner_text,
+                   strlen(language->runner_text));
+    for (size_t i = 0; i < want->file_count; i++)
+        add_upload(run, sb_run_want_path(want, &want->files[i]), want->files[i].bytes, want->files[i].len);
+}
+
+static int start_uploads(struct sb_run *run, struct sb_link *link, struct sb_err *err)
+{
+    for (size_t i = 0; i < run->upload_count; i++) {
+        struct upload *upload = &run->uploads[i];
+        const struct sb_op_events events = {
+            .ctx = upload, .on_input = on_upload_input, .on_done = on_upload_done};
+
+        upload->id = sb_link_put(link, upload->path, 0, &events, err);
+        if (upload->id == 0)
+            return -1;
+        on_upload_input(upload);
+    }
+    return 0;
 }
 
 /* ---- the program -------------------------------------------------------------------- */
@@ -452,8 +491,7 @@ static void fill_exec(const struct sb_run_want *want, struct sb_run *run, struct
     const int64_t *granted = want->box.grant->value;
 
     sb_language_argv(want->language, want->program, want->args, &exec->argv);
-    sb_language_env(want->language, sb_box_workspace(run->box), want->box.facts->system_root,
-                    want->search_path, &exec->env);
+    sb_run_want_env(want, sb_box_workspace(run->box), &exec->env);
     exec->flags = (want->feed_stdin ? SB_EXEC_STDIN : 0) |
                   (want->list_files || want->collect_files ? SB_EXEC_FILES : 0);
     exec->limits.wall_ms = (uint64_t)granted[SB_ROW_TIMEOUT_MS];
@@ -464,8 +502,6 @@ static void fill_exec(const struct sb_run_want *want, struct sb_run *run, struct
 
 static int request(struct sb_run *run, const struct sb_run_want *want, struct sb_err *err)
 {
-    const struct sb_op_events put = {.ctx = run, .on_input = on_code_input, .on_done = on_put_done};
-    const struct sb_op_events runner = {.ctx = run, .on_done = on_put_done};
     const struct sb_op_events program = {.ctx = run,
                                          .on_data = on_data,
                                          .on_input = on_program_input,
@@ -473,23 +509,12 @@ static int request(struct sb_run *run, const struct sb_run_want *want, struct sb
                                          .on_exit = on_exit};
     struct sb_link *link = link_of(run);
     struct sb_wire_exec exec = {0};
-    char runner_path[128] = SB_GUEST_RUNNER_DIR "/";
-    uint32_t id;
 
     if (link == NULL)
         return 0; /* its end is on the way */
-    run->upload.id = sb_link_put(link, want->language->file, 0, &put, err);
-    if (run->upload.id == 0)
+    plan_uploads(run, want);
+    if (start_uploads(run, link, err) < 0)
         return -1;
-    send_code(run);
-    if (want->language->runner_file != NULL) {
-        strncat(runner_path, want->language->runner_file, sizeof runner_path - strlen(runner_path) - 1);
-        id = sb_link_put(link, runner_path, 0, &runner, err);
-        if (id == 0)
-            return -1;
-        sb_link_send(link, id, want->language->runner_text, strlen(want->language->runner_text));
-        sb_link_send_end(link, id);
-    }
     fill_exec(want, run, &exec);
     run->exec = sb_link_exec(link, &exec, &program, err);
     sb_wire_exec_done(&exec);
@@ -505,6 +530,7 @@ struct sb_run *sb_run_new(uv_loop_t *loop, const struct sb_run_want *want, const
     const struct sb_box_events box_events = {
         .ctx = run, .on_ready = on_box_ready, .on_broken = on_box_broken, .on_gone = on_box_gone};
     struct sb_err err = {0};
+    int rc;
 
     memcpy(run->id, "r_", 2);
     sb_random_id(run->id + 2);
@@ -515,13 +541,12 @@ struct sb_run *sb_run_new(uv_loop_t *loop, const struct sb_run_want *want, const
         sb_capture_init(&run->result.output[i], (size_t)run->grant.value[SB_ROW_OUTPUT_KEPT]);
     sb_buf_init(&run->code, SB_RUN_CODE_MAX);
     sb_language_code(want->language, want->code, want->code_len, &run->code);
-    run->upload.bytes = run->code.data;
-    run->upload.len = run->code.len;
     uv_timer_init(loop, &run->timer);
     run->timer.data = run;
-    if (run->code.full)
-        sb_fail(&err, SB_LIMIT, "the code has %zu bytes; at most %u are allowed", want->code_len, SB_RUN_CODE_MAX);
-    else if (sb_box_open(loop, &want->box, &box_events, &run->box, &err) == 0) {
+    rc = sb_run_check(want, &err);
+    if (rc == 0 && run->code.full) /* by the line ends it was given */
+        rc = sb_fail(&err, SB_LIMIT, "the code has more than %u bytes", SB_RUN_CODE_MAX);
+    if (rc == 0 && sb_box_open(loop, &want->box, &box_events, &run->box, &err) == 0) {
         step(run, SB_RUN_START);
         request(run, want, &err);
     }

@@ -56,6 +56,12 @@ const char *sb_status_name(enum sb_status status); /* "ok", "error", ... */
 #define SB_RUN_LATE_MS       1000 /* after the guest should have ended the run; then the box is killed */
 #define SB_RUN_CANCEL_MS     200  /* from a cancel to the end of the box, whatever its guest does */
 #define SB_RUN_CODE_MAX      (4u * 1024 * 1024)
+#define SB_RUN_FILES_MAX     64                  /* put into the box beside the code */
+#define SB_RUN_FILES_BYTES   (8u * 1024 * 1024)  /* of all of them */
+#define SB_RUN_ENV_MAX       256                 /* variables beyond the language's own */
+#define SB_RUN_ENV_BYTES     (64u * 1024)
+#define SB_RUN_ARGS_MAX      4000
+#define SB_RUN_ARGS_BYTES    (1024u * 1024)
 #define SB_RUN_ARTIFACTS     64
 #define SB_RUN_ARTIFACTS_MAX (32u * 1024 * 1024) /* bytes of all artifacts together */
 
@@ -73,7 +79,7 @@ struct sb_run_want {
     const char *code;    /* borrowed until on_ended */
     size_t code_len;
     const char *const *args; /* NULL-terminated, or NULL */
-    const char *const *env;  /* NAME=value beyond the language's own; NULL-terminated, or NULL */
+    const char *const *env;  /* NAME=value in place of the language's own; NULL-terminated, or NULL */
     const struct sb_run_file *files; /* borrowed until on_ended */
     size_t file_count;
     bool feed_stdin;     /* else the program's stdin is empty */
@@ -115,8 +121,13 @@ struct sb_run_events {
 
 struct sb_run;
 
+/* Looks at code, files, args and env before anything is started: a size over its cap, a path
+ * that is bad, doubled, the code's own or temporary, a variable without name or doubled. Of
+ * `want` it needs these and the language. What it passes fails by no fault of the caller's. */
+int sb_run_check(const struct sb_run_want *want, struct sb_err *err);
+
 /* Opens the box and sends everything in one write. Nothing runs inside this call; a
- * failure to open arrives by on_ended as HOST_ERROR. */
+ * failure to open, or a want that sb_run_check refuses, arrives by on_ended as HOST_ERROR. */
 struct sb_run *sb_run_new(uv_loop_t *loop, const struct sb_run_want *want, const struct sb_run_events *events);
 void sb_run_cancel(struct sb_run *run);
 size_t sb_run_send(struct sb_run *run, const void *bytes, size_t len); /* stdin; returns what was taken */

@@ -28,7 +28,8 @@
 #define SB_WIRE_PATH_MAX    4095
 #define SB_WIRE_FILES_MAX   256                 /* rows of an EXIT */
 #define SB_WIRE_ENTRIES_MAX 10000               /* rows of a LIST */
-#define SB_WIRE_OPS_MAX     64                  /* operations open at once, runs among them */
+#define SB_WIRE_OPS_MAX     80                  /* operations open at once, runs among them: a run's 64 files
+                                                   and what goes with them */
 #define SB_WIRE_RUNS_MAX    8                   /* runs at once */
 #define SB_WIRE_BUILD_LEN   64                  /* hex digits of a build id */
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,16 @@ static struct sb_op_events program, artifact;
 static unsigned puts_seen, kills, ended, gone;
 static bool exec_open;
 static struct sb_run_result last;
+
+/* What was put into the box, in order. */
+static struct put {
+    char path[64];
+    struct sb_op_events events;
+    size_t got;
+    bool ended;
+} puts_made[SB_WIRE_OPS_MAX];
+static size_t puts_before_exec, credit;
+static struct sb_argv exec_env;
 
 int sb_box_open(uv_loop_t *loop, const struct sb_box_want *want, const struct sb_box_events *events,
                 struct sb_box **out, struct sb_err *err)
@@ -64,11 +75,17 @@ const char *sb_box_workspace(const struct sb_box *b)
 uint32_t sb_link_put(struct sb_link *link, const char *path, unsigned flags, const struct sb_op_events *events,
                      struct sb_err *err)
 {
+    struct put *put = &puts_made[puts_seen];
+
     (void)link;
-    (void)path;
     (void)flags;
-    (void)events;
-    (void)err;
+    if (puts_seen == SB_COUNT(puts_made)) {
+        sb_fail(err, SB_BUSY, "too many");
+        return 0;
+    }
+    memset(put, 0, sizeof *put);
+    strncpy(put->path, path, sizeof put->path - 1);
+    put->events = *events;
     return 100 + puts_seen++;
 }
 
@@ -88,10 +105,12 @@ uint32_t sb_link_exec(struct sb_link *link, const struct sb_wire_exec *exec, con
                       struct sb_err *err)
 {
     (void)link;
-    (void)exec;
     (void)err;
     program = *events;
     exec_open = true;
+    puts_before_exec = puts_seen;
+    sb_argv_done(&exec_env);
+    sb_argv_pushv(&exec_env, (const char *const *)exec->env.v);
     return 200;
 }
 
@@ -104,16 +123,20 @@ void sb_link_kill(struct sb_link *link, uint32_t id)
 
 size_t sb_link_send(struct sb_link *link, uint32_t id, const void *bytes, size_t len)
 {
+    struct put *put = &puts_made[id - 100];
+
     (void)link;
-    (void)id;
     (void)bytes;
+    if (len > credit - put->got)
+        len = credit - put->got;
+    put->got += len;
     return len;
 }
 
 void sb_link_send_end(struct sb_link *link, uint32_t id)
 {
     (void)link;
-    (void)id;
+    puts_made[id - 100].ended = true;
 }
 
 void sb_link_credit(struct sb_link *link, uint32_t id, enum sb_channel channel, size_t bytes)
@@ -178,6 +201,9 @@ static void on_artifact_end(void *ctx, const struct sb_wire_entry *file, const s
         artifacts_refused++;
 }
 
+/* What the next run wants beyond its code. */
+static struct sb_run_want extra;
+
 static void start_with(const char *code, size_t len, bool collect)
 {
     static const struct sb_backend_facts facts;
@@ -187,6 +213,9 @@ static void start_with(const char *code, size_t len, bool collect)
         .program = "/usr/bin/bash",
         .code = code,
         .code_len = len,
+        .files = extra.files,
+        .file_count = extra.file_count,
+        .env = extra.env,
         .collect_files = collect,
         .box = {.facts = &facts, .grant = &grant, .guest = "/guest"},
     };
@@ -201,7 +230,9 @@ static void start_with(const char *code, size_t len, bool collect)
     grant.value[SB_ROW_OUTPUT_KEPT] = 16;
     puts_seen = kills = ended = gone = artifacts_ok = artifacts_refused = 0;
     exec_open = false;
+    credit = SB_WIRE_WINDOW;
     memset(&last, 0, sizeof last);
+    memset(&extra, 0, sizeof extra);
     run = sb_run_new(&loop, &want, &events);
 }
 
@@ -292,6 +323,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
+    sb_argv_done(&exec_env);
     return uv_loop_close(&loop); /* EBUSY: a handle was left */
 }
 
@@ -385,6 +417,141 @@ static void code_over_its_cap_never_opens_a_box(void **state)
     assert_non_null(strstr(last.err.text, "4194305"));
     assert_int_equal(gone, 1);
     sb_free(code);
+}
+
+static void files_are_put_beside_the_code_before_the_program(void **state)
+{
+    static const struct sb_run_file files[] = {{"./data//in.csv", "a,b", 3}, {"/sandbox/none", NULL, 0}};
+
+    (void)state;
+    extra.files = files;
+    extra.file_count = 2;
+    start_with("true", 4, false);
+    assert_int_equal(puts_before_exec, 3);
+    assert_string_equal(puts_made[0].path, "main.sh");
+    assert_int_equal(puts_made[0].got, 4);
+    assert_string_equal(puts_made[1].path, "data/in.csv");
+    assert_int_equal(puts_made[1].got, 3);
+    assert_string_equal(puts_made[2].path, "none");
+    for (int i = 0; i < 3; i++)
+        assert_true(puts_made[i].ended);
+    ready();
+    exits();
+    finish();
+    assert_int_equal(gone, 1);
+}
+
+static void a_large_file_goes_on_as_credit_comes(void **state)
+{
+    static char big[SB_WIRE_WINDOW + 1];
+    static const struct sb_run_file files[] = {{"big", big, sizeof big}, {"after", "x", 1}};
+
+    (void)state;
+    extra.files = files;
+    extra.file_count = 2;
+    start_with("true", 4, false);
+    assert_int_equal(puts_made[1].got, SB_WIRE_WINDOW);
+    assert_false(puts_made[1].ended);
+    assert_true(puts_made[2].ended); /* does not wait for it */
+    assert_true(exec_open);
+    credit++;
+    puts_made[1].events.on_input(puts_made[1].events.ctx);
+    assert_int_equal(puts_made[1].got, sizeof big);
+    assert_true(puts_made[1].ended);
+    ready();
+    exits();
+    finish();
+    assert_int_equal(gone, 1);
+}
+
+static void a_file_is_not_read_any_more_after_the_end(void **state)
+{
+    static char big[SB_WIRE_WINDOW + 1];
+    static const struct sb_run_file files[] = {{"big", big, sizeof big}};
+
+    (void)state;
+    extra.files = files;
+    extra.file_count = 1;
+    start_with("true", 4, false);
+    cancels();
+    turn();
+    assert_int_equal(ended, 1);
+    credit++;
+    puts_made[1].events.on_input(puts_made[1].events.ctx);
+    assert_int_equal(puts_made[1].got, SB_WIRE_WINDOW);
+    finish();
+    assert_int_equal(gone, 1);
+}
+
+static void a_file_that_cannot_be_put_is_named(void **state)
+{
+    static const struct sb_run_file files[] = {{"a/b", "x", 1}};
+    struct sb_err why = {0};
+
+    (void)state;
+    extra.files = files;
+    extra.file_count = 1;
+    start_with("true", 4, false);
+    ready();
+    puts_made[0].events.on_done(puts_made[0].events.ctx, NULL);
+    sb_fail(&why, SB_LIMIT, "no space");
+    puts_made[1].events.on_done(puts_made[1].events.ctx, &why);
+    finish();
+    assert_int_equal(last.status, SB_STATUS_HOST_ERROR);
+    assert_string_equal(last.err.text, "cannot put 'a/b' into the box: no space");
+    assert_int_equal(gone, 1);
+}
+
+static void all_files_that_are_allowed_fit_into_one_box(void **state)
+{
+    struct sb_run_file files[SB_RUN_FILES_MAX];
+    char names[SB_RUN_FILES_MAX][8];
+
+    (void)state;
+    for (int i = 0; i < SB_RUN_FILES_MAX; i++) {
+        snprintf(names[i], sizeof names[i], "f%d", i);
+        files[i] = (struct sb_run_file){names[i], NULL, 0};
+    }
+    extra.files = files;
+    extra.file_count = SB_RUN_FILES_MAX;
+    start_with("true", 4, false);
+    assert_true(exec_open);
+    assert_true(puts_before_exec + 2 <= SB_WIRE_OPS_MAX); /* a runner and the program */
+    ready();
+    exits();
+    finish();
+    assert_int_equal(gone, 1);
+}
+
+static void a_want_that_is_refused_never_opens_a_box(void **state)
+{
+    static const struct sb_run_file files[] = {{"main.sh", "x", 1}};
+
+    (void)state;
+    extra.files = files;
+    extra.file_count = 1;
+    start_with("true", 4, false);
+    turn();
+    assert_int_equal(puts_seen, 0);
+    assert_int_equal(last.status, SB_STATUS_HOST_ERROR);
+    assert_int_equal(last.err.code, SB_BAD_REQUEST);
+    assert_int_equal(gone, 1);
+}
+
+static void variables_come_in_place_of_the_languages_own(void **state)
+{
+    static const char *const env[] = {"TZ=Asia/Tokyo", "MINE=a=b", NULL};
+
+    (void)state;
+    extra.env = env;
+    start_with("true", 4, false);
+    assert_string_equal(sb_env_get(&exec_env, "TZ"), "Asia/Tokyo");
+    assert_string_equal(sb_env_get(&exec_env, "MINE"), "a=b");
+    assert_string_equal(sb_env_get(&exec_env, "HOME"), "/sandbox");
+    ready();
+    exits();
+    finish();
+    assert_int_equal(gone, 1);
 }
 
 static void artifacts_beyond_their_caps_are_refused_one_by_one(void **state)
@@ -524,6 +691,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(box_that_breaks_after_a_cancel_is_still_a_cancel, set_up, tear_down),
         cmocka_unit_test_setup_teardown(box_that_cannot_open_is_a_host_error, set_up, tear_down),
         cmocka_unit_test_setup_teardown(code_over_its_cap_never_opens_a_box, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_are_put_beside_the_code_before_the_program, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_large_file_goes_on_as_credit_comes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_is_not_read_any_more_after_the_end, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_that_cannot_be_put_is_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(all_files_that_are_allowed_fit_into_one_box, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_want_that_is_refused_never_opens_a_box, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(variables_come_in_place_of_the_languages_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(artifacts_beyond_their_caps_are_refused_one_by_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_of_a_box_that_goes_are_told_to_be_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_empty_file_is_whole_without_being_asked_for, set_up, tear_down),
