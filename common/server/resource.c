@@ -48,8 +48,12 @@ static int decode(const char *text, struct sb_buf *out)
 
         if (high < 0 || low < 0 || (*text == '%' && high == 0 && low == 0))
             return -1;
-        sb_buf_addc(out, *text == '%' ? (char)(high << 4 | low) : *text);
-        text += *text == '%' ? 3 : 1;
+        if (*text != '%') {
+            sb_buf_addc(out, *text++);
+        } else {
+            sb_buf_addc(out, (char)(high << 4 | low));
+            text += 3;
+        }
     }
     return out->full ? -1 : 0;
 }
