@@ -105,17 +105,21 @@ static enum sb_child_step become(const struct sb_child *child, pid_t parent)
 {
     static const unsigned long no_signals;
     int fds[SB_CHILD_FDS];
+    pid_t self = getpid();
     enum sb_child_step step = SB_CHILD_NO_STEP;
 
     reset_signals();
-    offer_to_oom_killer(); /* before the drop: the file is root's afterwards */
+    if (!child->outlives)
+        offer_to_oom_killer(); /* before the drop: the file is root's afterwards */
+    setpgid(0, 0); /* Ctrl-C on our terminal is for us; we end the box */
+    if (child->tell >= 0 && write(child->tell, &self, sizeof self) != (ssize_t)sizeof self)
+        return SB_CHILD_PARENT;
     for (int i = 0; i < SB_CHILD_FDS; i++)
         fds[i] = child->fds[i];
     if (place(fds) < 0)
         return SB_CHILD_DESCRIPTORS;
     close_others(fds);
     umask(022);
-    setpgid(0, 0); /* Ctrl-C on our terminal is for us; we end the box */
 
     /* The new uid can't trace us through the shared memory: the kernel makes memory whose
      * owner changes its uid non-dumpable. The host, being root, loses core dumps by it. */
@@ -124,9 +128,9 @@ static enum sb_child_step become(const struct sb_child *child, pid_t parent)
     if (step != SB_CHILD_NO_STEP)
         return step;
     /* After the drop, which clears it. A parent that died before is seen by its pid. */
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+    if (!child->outlives && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
         return SB_CHILD_PARENT;
-    if (getppid() != parent) {
+    if (!child->outlives && getppid() != parent) {
         errno = ESRCH;
         return SB_CHILD_PARENT;
     }

@@ -27,6 +27,8 @@ struct sb_child {
     bool drop;             /* to uid and gid, without further groups */
     uid_t uid;
     gid_t gid;
+    int tell;      /* a pipe that hears its pid_t before it runs anything (janitor.h); -1: none */
+    bool outlives; /* it isn't killed when we end, nor first for the OOM killer */
 
     /* What failed. */
     enum sb_child_step step;

@@ -5,11 +5,14 @@
 #include <string.h>
 
 #include "guest/guest_os.h"
+#include "guest_posix.h"
 
 int main(int argc, char **argv)
 {
     if (argc >= 2 && strcmp(argv[1], "canary") == 0)
         return sb_guest_canary(argc - 2, argv + 2);
+    if (argc == 2 && strcmp(argv[1], "janitor") == 0)
+        return sb_guest_janitor();
 
     struct sb_gos *gos = NULL;
     struct sb_err err;

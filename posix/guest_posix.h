@@ -167,4 +167,7 @@ void sb_close_others(const int *keep, size_t count);
 /* "what: errno's text" with the code that fits; -1 always. */
 int sb_fail_errno(struct sb_err *err, int error, const char *fmt, ...) SB_PRINTF(3, 4);
 
+/* guest_janitor.c: serves the pipe on descriptor 0 until it ends; the exit code. */
+int sb_guest_janitor(void);
+
 #endif

@@ -13,6 +13,7 @@
 #include "boxos.h"
 #include "child.h"
 #include "handles.h"
+#include "janitor.h"
 #include "platform/oserr.h"
 #include "proc.h"
 
@@ -95,10 +96,13 @@ static int open_ends(const struct sb_launch *launch, struct ends *ends, struct s
 static int start_child(const struct sb_launch *launch, struct ends *ends, pid_t *out_pid, struct sb_err *err)
 {
     struct sb_child child = {
-        .program = launch->program, .cwd = launch->cwd, .argv = launch->argv, .env = launch->env};
+        .program = launch->program, .cwd = launch->cwd, .argv = launch->argv, .env = launch->env, .tell = -1};
     pid_t pid;
 
     memcpy(child.fds, ends->child, sizeof child.fds);
+    for (size_t i = 0; i < launch->handle_count; i++)
+        if (launch->handles[i].kind == SB_HANDLE_GUEST && sb_janitor_open(launch->handles[i].text, &child.tell, err) < 0)
+            return -1;
     if (launch->os && launch->os->drop) {
         child.drop = true;
         child.uid = launch->os->uid;

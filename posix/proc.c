@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Ends are told by pidfds in the loop: exact, no signal handler, no race with reused pids. */
+#include "janitor.h"
 #include "proc.h"
 
 #include <errno.h>
@@ -84,6 +85,7 @@ static void tell_if_gone(struct sb_proc *proc)
     if (proc->told_gone || !proc->started.ended || (proc->inner.pidfd >= 0 && !proc->inner.ended))
         return;
     proc->told_gone = true;
+    sb_janitor_forget((pid_t)proc->pid);
     proc->events.on_gone(proc->events.ctx); /* may free proc */
 }
 

@@ -53,6 +53,16 @@ static int tell_data(void)
     return 0;
 }
 
+/* We are our own guest here, so also the janitor: its work is the black box's to test. */
+static int be_janitor(void)
+{
+    char bytes[64];
+
+    while (read(0, bytes, sizeof bytes) > 0)
+        continue;
+    return 0;
+}
+
 static int tell_guest(void)
 {
     struct stat status;
@@ -526,6 +536,12 @@ static unsigned open_descriptors(void)
     return n;
 }
 
+/* The janitor lives on once something with a guest was started; nothing else is ours to reap. */
+static void assert_no_zombie(void)
+{
+    assert_true(waitpid(-1, NULL, WNOHANG) <= 0);
+}
+
 static void what_cannot_start_says_which_step_and_why(void **state)
 {
     static const struct {
@@ -562,8 +578,7 @@ static void what_cannot_start_says_which_step_and_why(void **state)
         assert_null(proc);
     }
     assert_int_equal(open_descriptors(), before);
-    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-    assert_int_equal(errno, ECHILD);
+    assert_no_zombie();
     assert_int_equal(uv_loop_close(&loop), 0);
 }
 
@@ -613,8 +628,7 @@ static void two_hundred_launches_leave_nothing(void **state)
         forget(&ran);
     }
     assert_int_equal(open_descriptors(), before);
-    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-    assert_int_equal(errno, ECHILD);
+    assert_no_zombie();
 }
 
 /* ---- the inner process ------------------------------------------------------------------ */
@@ -810,6 +824,7 @@ int main(int argc, char **argv)
         {"--descriptors", tell_descriptors},
         {"--data", tell_data},
         {"--guest", tell_guest},
+        {"janitor", be_janitor},
         {"--identity", tell_identity},
     };
     const struct CMUnitTest tests[] = {
