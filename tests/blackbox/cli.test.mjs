@@ -441,6 +441,11 @@ describe('what is known of the product', together, () => {
         const told = JSON.parse(doctor.stdout);
         assert.equal(doctor.code, 0);
         assert.equal(told.version, version.version);
+        const { commands } = JSON.parse((await cli(['help', '--json'])).stdout);
+        for (const name of ['run', 'doctor', 'languages', 'version', 'help'])
+            assert.ok(commands.find(command => command.name === name)?.summary, name);
+        const [run] = JSON.parse((await cli(['help', 'run', '--json'])).stdout).commands;
+        assert.deepEqual(run.options.find(({ name }) => name === 'timeout').letter, 't');
         const [bubblewrap] = told.backends;
         assert.deepEqual([bubblewrap.name, bubblewrap.usable, bubblewrap.why], ['bubblewrap', true, null]);
         for (const promise of ['read-outside', 'write-outside', 'network', 'endpoint', 'identity', 'kill', 'processes', 'disk'])
