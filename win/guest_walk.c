@@ -15,7 +15,7 @@
 #define MOST_UNIX_TICS (INT64_MAX / 100)
 
 struct found {
-    char *name; /* UTF-8 */
+    char *name;                /* UTF-8 */
     struct sb_gos_entry entry; /* path set when it is visited */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The inside of the guest's dispatcher: what guest.c, requests.c, file_ops.c and run.c
  * share. Everything happens in sb_guest_turn, on one thread, between two calls of
- * sb_gos_next; no function here waits. */
+ * sb_gos_next; only the start of a run may take a while. */
 #ifndef SB_GUEST_DISPATCH_H
 #define SB_GUEST_DISPATCH_H
 

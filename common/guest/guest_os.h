@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The guest's only seam to its operating system, implemented by posix/guest_*.c and
- * win/guest_*.c. One thread; every call returns at once except sb_gos_next.
+ * win/guest_*.c. One thread; every call returns at once except sb_gos_next, and
+ * sb_gos_run_start, which returns when the program runs (on Linux after 5 s at the most:
+ * other programs of the box may hold it up).
  * The dispatcher above it knows no descriptor, pid, signal or HANDLE. */
 #ifndef SB_GUEST_GUEST_OS_H
 #define SB_GUEST_GUEST_OS_H
