@@ -285,30 +285,6 @@ uint32_t sb_link_get(struct sb_link *link, const char *path, uint64_t offset, ui
     return sent(link, op, before, err);
 }
 
-static uint32_t ask_path(struct sb_link *link, enum sb_link_op_kind kind, enum sb_msg type, const char *path,
-                         const struct sb_op_events *events, struct sb_err *err)
-{
-    struct sb_link_op *op = begin(link, kind, events, err);
-    size_t before = link->outgoing.len;
-
-    if (op == NULL)
-        return 0;
-    sb_wire_put_path(&link->outgoing, type, op->id, path);
-    return sent(link, op, before, err);
-}
-
-uint32_t sb_link_list(struct sb_link *link, const char *path, const struct sb_op_events *events,
-                      struct sb_err *err)
-{
-    return ask_path(link, OP_LIST, SB_MSG_LIST, path, events, err);
-}
-
-uint32_t sb_link_remove(struct sb_link *link, const char *path, const struct sb_op_events *events,
-                        struct sb_err *err)
-{
-    return ask_path(link, OP_REMOVE, SB_MSG_REMOVE, path, events, err);
-}
-
 uint32_t sb_link_exec(struct sb_link *link, const struct sb_wire_exec *exec,
                       const struct sb_op_events *events, struct sb_err *err)
 {
@@ -333,28 +309,6 @@ static void order(struct sb_link *link, enum sb_msg type, uint32_t id)
 void sb_link_kill(struct sb_link *link, uint32_t id)
 {
     order(link, SB_MSG_KILL, id);
-}
-
-void sb_link_interrupt(struct sb_link *link, uint32_t id)
-{
-    order(link, SB_MSG_INTERRUPT, id);
-}
-
-void sb_link_cancel(struct sb_link *link, uint32_t id)
-{
-    order(link, SB_MSG_CANCEL, id);
-}
-
-void sb_link_forget(struct sb_link *link, uint32_t id)
-{
-    struct sb_link_op *op = sb_link_find(link, id);
-
-    if (op == NULL)
-        return;
-    op->forgotten = true;
-    for (int i = 0; i < SB_CHAN_COUNT; i++)
-        if (sb_link_receives(op->kind, i))
-            sb_link_credit(link, id, (enum sb_channel)i, SB_WIRE_WINDOW - op->may_receive[i] - op->owed[i]);
 }
 
 size_t sb_link_send(struct sb_link *link, uint32_t id, const void *bytes, size_t len)

@@ -44,17 +44,9 @@ uint32_t sb_link_put(struct sb_link *link, const char *path, unsigned flags,
 /* `most` bytes, which the guest can't exceed; 0: to the end, however long the file is. */
 uint32_t sb_link_get(struct sb_link *link, const char *path, uint64_t offset, uint64_t most,
                      const struct sb_op_events *events, struct sb_err *err);
-uint32_t sb_link_list(struct sb_link *link, const char *path, const struct sb_op_events *events,
-                      struct sb_err *err);
-uint32_t sb_link_remove(struct sb_link *link, const char *path, const struct sb_op_events *events,
-                        struct sb_err *err);
 uint32_t sb_link_exec(struct sb_link *link, const struct sb_wire_exec *exec,
                       const struct sb_op_events *events, struct sb_err *err);
 void sb_link_kill(struct sb_link *link, uint32_t id);
-void sb_link_interrupt(struct sb_link *link, uint32_t id);
-void sb_link_cancel(struct sb_link *link, uint32_t id);
-/* The operation's owner goes away: its events are dropped, its streams drained. */
-void sb_link_forget(struct sb_link *link, uint32_t id);
 
 /* Sends up to `len` bytes of a PUT or of stdin within the credit; returns what it took. */
 size_t sb_link_send(struct sb_link *link, uint32_t id, const void *bytes, size_t len);

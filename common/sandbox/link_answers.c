@@ -12,7 +12,6 @@ bool sb_link_receives(enum sb_link_op_kind kind, int channel)
     static const unsigned char streams[] = {
         /* bit per channel */
         [OP_GET] = 1u << SB_CHAN_OUT,
-        [OP_LIST] = 1u << SB_CHAN_OUT,
         [OP_EXEC] = 1u << SB_CHAN_OUT | 1u << SB_CHAN_ERR,
     };
 
@@ -57,8 +56,6 @@ static void finish(struct sb_link_op *op, const struct sb_err *error, const stru
     struct sb_link_op last = *op;
 
     memset(op, 0, sizeof *op);
-    if (last.forgotten)
-        return;
     if (exit != NULL)
         last.events.on_exit(last.events.ctx, exit);
     else
@@ -101,7 +98,7 @@ static int take_done(struct sb_link *link, const struct sb_frame *frame, struct 
 {
     struct sb_link_op *op = sb_link_find(link, frame->id);
 
-    if (op == NULL || (op->kind != OP_PUT && op->kind != OP_REMOVE))
+    if (op == NULL || op->kind != OP_PUT)
         return refuse(why, "DONE for nothing that is open", frame->id);
     finish(op, NULL, NULL);
     return 0;
@@ -145,9 +142,7 @@ static int take_data(struct sb_link *link, const struct sb_frame *frame, struct 
         return refuse(why, "more than was asked for", frame->id);
     op->left -= op->kind == OP_GET ? frame->len : 0;
     op->may_receive[frame->channel] -= frame->len;
-    if (op->forgotten)
-        sb_link_credit(link, op->id, (enum sb_channel)frame->channel, frame->len);
-    else if (frame->len > 0)
+    if (frame->len > 0)
         op->events.on_data(op->events.ctx, (enum sb_channel)frame->channel, frame->payload, frame->len);
     return 0;
 }
@@ -161,7 +156,7 @@ static int take_end(struct sb_link *link, const struct sb_frame *frame, struct s
         return refuse(why, "END of no open stream", frame->id);
     op->ended[frame->channel] = true;
     last = op->kind != OP_EXEC;
-    if (!op->forgotten && op->events.on_end != NULL)
+    if (op->events.on_end != NULL)
         op->events.on_end(op->events.ctx, (enum sb_channel)frame->channel);
     op = sb_link_find(link, frame->id); /* the callback may have closed the link */
     if (last && op != NULL && !link->closing)
@@ -181,7 +176,7 @@ static int take_credit(struct sb_link *link, const struct sb_frame *frame, struc
     if (bytes > SB_WIRE_WINDOW - op->may_send)
         return refuse(why, "more CREDIT than the window", frame->id);
     op->may_send += bytes;
-    if (op->sends && !op->forgotten && op->events.on_input != NULL)
+    if (op->sends && op->events.on_input != NULL)
         op->events.on_input(op->events.ctx);
     return 0;
 }

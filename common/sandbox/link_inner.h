@@ -10,13 +10,12 @@
 /* What one read takes from the guest: a DATA frame and some. */
 #define SB_LINK_READ (128u * 1024)
 
-enum sb_link_op_kind { OP_NONE, OP_PUT, OP_GET, OP_LIST, OP_REMOVE, OP_EXEC };
+enum sb_link_op_kind { OP_NONE, OP_PUT, OP_GET, OP_EXEC };
 
 struct sb_link_op {
     enum sb_link_op_kind kind;
     uint32_t id;
     struct sb_op_events events;
-    bool forgotten; /* nobody listens; its streams are drained */
     bool sends;     /* has an input stream that is not ended */
     uint32_t may_send;
     uint32_t may_receive[SB_CHAN_COUNT];

@@ -268,7 +268,7 @@ static void a_broken_link_takes_no_more_requests(void **state)
     (void)state;
     open_link(&f, "garbage", false);
     turn(&f, false, SOON_MS);
-    assert_int_equal(sb_link_list(f.link, "", &op, &err), 0);
+    assert_int_equal(sb_link_get(f.link, "x", 0, 1, &op, &err), 0);
     assert_int_not_equal(err.code, SB_OK);
     sb_link_kill(f.link, f.run);
     assert_int_equal(sb_link_send(f.link, f.run, "x", 1), 0);
