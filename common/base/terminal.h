@@ -10,7 +10,7 @@ struct sb_buf;
 
 /* Zero-initialise; one per stream, since a sequence may be cut by a chunk border. */
 struct sb_terminal {
-    int state;
+    int state; /* 0: no sequence is under way */
 };
 void sb_terminal_filter(struct sb_terminal *terminal, const char *bytes, size_t len, struct sb_buf *out);
 
