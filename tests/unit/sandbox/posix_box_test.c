@@ -285,8 +285,9 @@ static void make_due(uv_handle_t *handle, void *arg)
 {
     (void)arg;
     if (handle->type == UV_TIMER && uv_is_active(handle)) {
-        uv_timer_set_repeat((uv_timer_t *)handle, 1);
-        uv_timer_again((uv_timer_t *)handle);
+        uv_timer_t *timer = (uv_timer_t *)handle;
+
+        uv_timer_start(timer, timer->timer_cb, 0, 0);
     }
 }
 
@@ -294,7 +295,6 @@ static void make_due(uv_handle_t *handle, void *arg)
 static void time_passes(void)
 {
     uv_walk(&loop, make_due, NULL);
-    uv_run(&loop, UV_RUN_ONCE);
     turn();
 }
 
