@@ -27,7 +27,7 @@ static const struct {
 
 int sb_fail_errno(struct sb_err *err, int error, const char *fmt, ...)
 {
-    char what[sizeof err->text], why[128];
+    char what[sizeof(((struct sb_err *)0)->text)], why[128];
     enum sb_code code = SB_HOST;
     va_list args;
 

@@ -20,7 +20,7 @@
 
 /* What cJSON is given for each \u0000: no text that passed the check has this byte, which is
  * in no UTF-8, and cJSON copies it as it is. */
-#define NUL_MARK '\xFF'
+#define NUL_MARK 0xFF
 
 struct sb_json_doc {
     cJSON *root;
