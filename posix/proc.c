@@ -105,6 +105,9 @@ static void on_started_poll(uv_poll_t *handle, int status, int events)
 
     (void)status;
     (void)events;
+    /* While its number is still its own: what it had just forked, before it could say so. */
+    if (is_readable(proc->started.pidfd))
+        kill(-(pid_t)proc->pid, SIGKILL);
     if (waitid(P_PID, (id_t)proc->pid, &info, WEXITED | WNOHANG) < 0) {
         if (errno != ECHILD)
             return;
