@@ -7,8 +7,10 @@
 
 #include "cli/command.h"
 
-const struct sb_command *const sb_commands[] = {&sb_command_run,     &sb_command_doctor, &sb_command_languages,
-                                                &sb_command_version, &sb_command_help,   NULL};
+const struct sb_command *const sb_commands[] = {
+    &sb_command_run,     &sb_command_mcp,  &sb_command_doctor, &sb_command_languages,
+    &sb_command_version, &sb_command_help, NULL,
+};
 
 int sb_cli_fail(const struct sb_err *err, const char *mend)
 {
@@ -68,7 +70,8 @@ int sb_cli_only_json(const struct sb_command *command, int argc, char **argv, in
 
 int sb_cli_main(int argc, char **argv)
 {
-    const char *name = argc > 1 ? argv[1] : "help";
+    /* MCP clients are configured with our path alone, and give us pipes. */
+    const char *name = argc > 1 ? argv[1] : uv_guess_handle(0) == UV_TTY ? "help" : "mcp";
     struct sb_err err = {0};
 
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)

@@ -74,6 +74,19 @@ failed:
     return -1;
 }
 
+int sb_cli_host_open_bare(struct sb_cli_host *host, void (*on_stop)(void *ctx, enum sb_stop_reason reason),
+                          void *ctx, struct sb_err *err)
+{
+    memset(host, 0, sizeof *host);
+    sb_buf_init(&host->guest, PATH_BYTES);
+    if (uv_loop_init(&host->loop) < 0)
+        return sb_fail(err, SB_HOST, "cannot start the event loop: no descriptors left?");
+    if (sb_stop_watch(&host->loop, on_stop, ctx, err) == 0)
+        return 0;
+    uv_loop_close(&host->loop);
+    return -1;
+}
+
 void sb_cli_host_choose(struct sb_cli_host *host, void (*on_done)(void *ctx, const struct sb_probe_result *result),
                         void *ctx)
 {
@@ -87,9 +100,14 @@ void sb_cli_host_choose(struct sb_cli_host *host, void (*on_done)(void *ctx, con
 
 void sb_cli_host_leave(struct sb_cli_host *host, enum sb_stop_reason reason)
 {
+    sb_cli_host_quit(host, sb_stop_status(reason));
+}
+
+void sb_cli_host_quit(struct sb_cli_host *host, int status)
+{
     uv_sleep(LEAVE_MS);
     sb_instance_close(host->instance);
-    _Exit(sb_stop_status(reason)); /* libuv would wait for workers, and a probe for its box */
+    _Exit(status); /* libuv would wait for workers, and a probe for its box */
 }
 
 void sb_cli_host_run(struct sb_cli_host *host)

@@ -8,9 +8,9 @@
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/mime.h"
 #include "base/utf8.h"
 #include "cli/command.h"
-#include "cli/mime.h"
 #include "sandbox/signal_name.h"
 
 /* The exit status of each status; 0: the program's own code, -1: 128 + its signal. */
