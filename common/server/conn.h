@@ -28,8 +28,8 @@ struct sb_conn_events {
 };
 
 /* Takes two descriptors of ours (they may be the same): pipes, Unix sockets, files,
- * terminals. They are the conn's from now on, also on failure; 0, 1 and 2 stay open at its
- * end, as libuv does with them. No event rings inside any of these calls. */
+ * terminals. They are the conn's from now on, also on failure; 0, 1, 2 and terminals stay
+ * open at its end, as libuv does with them. No event rings inside any of these calls. */
 int sb_conn_open(uv_loop_t *loop, int fd_in, int fd_out, const struct sb_conn_events *events,
                  struct sb_conn **out, struct sb_err *err);
 /* Over a stream that is connected already; it is the conn's from now on (heap, freed by it). */

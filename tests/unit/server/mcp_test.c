@@ -253,7 +253,7 @@ static void answer_held(int index, const char *text)
     held[index] = NULL;
 }
 
-#define TEXT(id, text)                                                                                       \
+#define ANSWER(id, text)                                                                                     \
     HEAD "\"id\":" id ",\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"" text                        \
          "\"}],\"isError\":false}}"
 
@@ -268,10 +268,10 @@ static void calls_are_answered_in_any_order_and_ping_meanwhile(void **state)
     expect_pong(&rig, 10);
     answer_held(2, "three");
     answer_held(0, "one");
-    expect(&rig, TEXT("3", "three"));
-    expect(&rig, TEXT("1", "one"));
+    expect(&rig, ANSWER("3", "three"));
+    expect(&rig, ANSWER("1", "one"));
     answer_held(1, "two");
-    expect(&rig, TEXT("2", "two"));
+    expect(&rig, ANSWER("2", "two"));
     rig_done(&rig);
 }
 
@@ -301,8 +301,8 @@ static void cancelled_call_is_never_answered(void **state)
     assert_null(held[1]);
     answer_held(0, "one");
     answer_held(2, "three");
-    expect(&rig, TEXT("1", "one"));
-    expect(&rig, TEXT("3", "three"));
+    expect(&rig, ANSWER("1", "one"));
+    expect(&rig, ANSWER("3", "three"));
     snprintf(text, sizeof text, cancel, "3");
     say(&rig, text); /* finished */
     expect_quiet(&rig);
@@ -319,7 +319,7 @@ static void id_of_an_open_call_cannot_be_used_again(void **state)
     say_ping(&rig, 1);
     expect_start(&rig, NO_ID("-32600") "a call with the id 1 is still open");
     answer_held(0, "one");
-    expect(&rig, TEXT("1", "one"));
+    expect(&rig, ANSWER("1", "one"));
     say_ping(&rig, 1);
     expect_pong(&rig, 1);
     rig_done(&rig);
@@ -335,7 +335,7 @@ static void too_many_open_calls_are_refused(void **state)
     say_call(&rig, 1, "hold", "{}");
     expect_start(&rig, ERROR("1", "-32603") "busy: 256 calls");
     answer_held(7, "seven");
-    expect(&rig, TEXT("1007", "seven"));
+    expect(&rig, ANSWER("1007", "seven"));
     hold_calls(&rig, 2, 1);
     rig_done(&rig);
     assert_int_equal(cancelled_count, SB_MCP_OPEN_MAX);
@@ -469,7 +469,7 @@ static void batch_waits_for_its_last_answer(void **state)
     say(&rig, HEAD "\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}\n");
     expect_quiet(&rig);
     answer_held(1, "three");
-    expect(&rig, "[" PONG("2") "," TEXT("3", "three") "]");
+    expect(&rig, "[" PONG("2") "," ANSWER("3", "three") "]");
     rig_done(&rig);
 }
 
@@ -501,7 +501,7 @@ static void batch_that_grows_too_long_says_so_by_id(void **state)
     rig_open(&rig);
     initialize(&rig, "2025-03-26");
     say(&rig, "[" HEAD "\"id\":1,\"method\":\"tools/"
-                       "call\",\"params\":{\"name\":\"big\",\"arguments\":{\"bytes\":4000000}}}," HEAD
+              "call\",\"params\":{\"name\":\"big\",\"arguments\":{\"bytes\":4000000}}}," HEAD
               "\"id\":2,\"method\":\"tools/"
               "call\",\"params\":{\"name\":\"big\",\"arguments\":{\"bytes\":4000000}}}]\n");
     line = next_line(&rig, &len);
