@@ -13,6 +13,7 @@
 #include "base/base64.h"
 #include "base/buf.h"
 #include "platform/clock.h"
+#include "sandbox/toolbox.h"
 #include "server/resource.h"
 #include "server/result_text.h"
 #include "server/tools/answer.h"
@@ -64,6 +65,15 @@ static struct {
 uv_loop_t *sb_host_loop(struct sb_host *host)
 {
     return &host->loop;
+}
+
+/* Here is Python, and nothing else. */
+int sb_toolbox_find(const struct sb_language *language, struct sb_buf *out_path, struct sb_err *err)
+{
+    if (strcmp(language->name, "python") != 0)
+        return sb_fail(err, SB_NOT_FOUND, "no %s is here", language->name);
+    sb_buf_adds(out_path, "/usr/bin/python3");
+    return 0;
 }
 
 struct sb_jobs *sb_host_jobs(struct sb_host *host)
@@ -583,6 +593,18 @@ static void what_is_refused_starts_nothing(void **state)
     assert_int_equal(world.job.started, 0);
 }
 
+static void a_missing_language_names_the_usable_ones_and_its_mend(void **state)
+{
+    const struct sb_language *js = sb_language_named("js", sb_backends[0]->target().os);
+    char *want = sb_asprintf(
+        "no javascript is here; usable here: python.\nTo mend it, ask the user to run: %s", js->install);
+
+    (void)state;
+    answers(&sb_tool_execute_code, "{\"code\":\"1\",\"language\":\"js\"}", true, want);
+    sb_free(want);
+    assert_int_equal(world.job.started, 0);
+}
+
 static void strings_of_a_start_have_caps(void **state)
 {
     struct sb_buf json;
@@ -752,7 +774,9 @@ static void languages_look_like_the_references(void **state)
     struct sb_buf out;
 
     (void)state;
-    answers(&sb_tool_get_supported_languages, "{}", false, "|[\n  \"python\"");
+    answers(&sb_tool_get_supported_languages, "{}", false, "|[\n  \"python\"\n]");
+    answers(&sb_tool_get_language_details, "{\"language\":\"js\"}", false,
+            "|{\"error\": \"Unsupported language: js (its interpreter is not installed here)\"}");
     answers(&sb_tool_get_language_details, "{\"language\":\"XYZ\"}", false,
             "|{\"error\": \"Unsupported language: XYZ\"}");
     answers(&sb_tool_get_language_details, "{\"language\":\"go\"}", false,
@@ -778,6 +802,7 @@ int main(void)
         cmocka_unit_test_setup(a_wrong_uri_is_not_found, set_up),
         cmocka_unit_test_setup(a_uri_says_any_path, set_up),
         cmocka_unit_test_setup(what_is_refused_starts_nothing, set_up),
+        cmocka_unit_test_setup(a_missing_language_names_the_usable_ones_and_its_mend, set_up),
         cmocka_unit_test_setup(strings_of_a_start_have_caps, set_up),
         cmocka_unit_test_setup(without_a_backend_the_user_is_asked, set_up),
         cmocka_unit_test_setup(all_that_was_asked_reaches_the_job, set_up),
