@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "cli/command.h"
+#include "cli/choice.h"
 #include "cli/doctor_report.h"
 #include "cli/host.h"
 #include "sandbox/run.h"
@@ -13,7 +13,6 @@
 
 struct command {
     struct sb_cli_host host;
-    bool json;
     size_t backend, language; /* rows being worked on */
     struct sb_doctor report;
     struct sb_buf program;
@@ -140,27 +139,19 @@ static void on_stop(void *ctx, enum sb_stop_reason reason)
     sb_cli_host_leave(&c->host, reason);
 }
 
-enum { OPT_JSON, OPT_BACKEND, OPT_ALLOW_WEAK };
-static const struct sb_option options[] = {
-    [OPT_JSON] = {"json", 0, NULL, "for programs"},
-    [OPT_BACKEND] = {"backend", 0, "NAME", "proves the languages on this backend"},
-    [OPT_ALLOW_WEAK] = {"allow-weak", 0, NULL, "also on a weak one"},
-    {NULL, 0, NULL, NULL},
-};
-
-static int survey(struct command *c, const char *backend, bool allow_weak)
+static int survey(struct command *c, const struct sb_cli_choice *choice)
 {
     struct sb_err err = {0};
     struct sb_buf out;
     int status;
 
-    if (sb_cli_host_open(&c->host, backend, allow_weak, on_stop, c, &err) < 0)
+    if (sb_cli_host_open(&c->host, choice->backend, choice->allow_weak, on_stop, c, &err) < 0)
         return sb_cli_fail(&err, "");
     sb_instance_sweep(c->host.instance, 1000);
     next_backend(c);
     sb_cli_host_run(&c->host);
     sb_buf_init(&out, TEXT_MAX);
-    if (c->json)
+    if (choice->json)
         sb_doctor_json(&c->report, &out);
     else
         sb_doctor_text(&c->report, &out);
@@ -171,22 +162,13 @@ static int survey(struct command *c, const char *backend, bool allow_weak)
 
 static int doctor_main(int argc, char **argv)
 {
-    struct sb_options parser = {.table = options, .argc = argc, .at = 1, .argv = argv};
     struct command *c = sb_alloc(sizeof *c);
-    const char *value, *backend = NULL;
-    bool allow_weak = false;
-    struct sb_err err = {0};
-    int found, status;
+    struct sb_cli_choice choice = {0};
+    int status = SB_EXIT_HOST;
 
     sb_buf_init(&c->program, SB_PATH_MAX_BYTES);
-    while ((found = sb_options_next(&parser, &value, &err)) >= 0) {
-        c->json = c->json || found == OPT_JSON;
-        backend = found == OPT_BACKEND ? value : backend;
-        allow_weak = allow_weak || found == OPT_ALLOW_WEAK;
-    }
-    if (found == -1)
-        sb_fail(&err, SB_BAD_REQUEST, "'doctor' takes no operand ('%.80s')", value);
-    status = err.code != SB_OK ? sb_cli_usage(&sb_command_doctor, &err) : survey(c, backend, allow_weak);
+    if (sb_cli_choice_parse(&sb_command_doctor, argc, argv, &choice) == 0)
+        status = survey(c, &choice);
     sb_buf_done(&c->program);
     sb_doctor_done(&c->report);
     sb_free(c);
@@ -195,6 +177,6 @@ static int doctor_main(int argc, char **argv)
 
 const struct sb_command sb_command_doctor = {.name = "doctor",
                                              .summary = "says what works here, what doesn't, why, and how to mend it",
-                                             .usage = "[--json] [--backend NAME]",
-                                             .options = options,
+                                             .usage = "[--json] [--backend NAME [--allow-weak]]",
+                                             .options = sb_cli_choice_options,
                                              .main = doctor_main};

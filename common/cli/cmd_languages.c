@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/json.h"
-#include "cli/command.h"
+#include "cli/choice.h"
 #include "cli/host.h"
 #include "sandbox/toolbox.h"
 
@@ -89,42 +89,25 @@ static void on_stop(void *ctx, enum sb_stop_reason reason)
     sb_cli_host_leave(&c->host, reason);
 }
 
-enum { OPT_JSON, OPT_BACKEND, OPT_ALLOW_WEAK };
-static const struct sb_option options[] = {
-    [OPT_JSON] = {"json", 0, NULL, "for programs"},
-    [OPT_BACKEND] = {"backend", 0, "NAME", "of this backend, not of the best one"},
-    [OPT_ALLOW_WEAK] = {"allow-weak", 0, NULL, "also of a weak backend"},
-    {NULL, 0, NULL, NULL},
-};
-
 static int languages_main(int argc, char **argv)
 {
-    struct sb_options parser = {.table = options, .argc = argc, .at = 1, .argv = argv};
     struct command *c = sb_alloc(sizeof *c);
-    const char *value, *backend = NULL;
-    bool allow_weak = false;
+    struct sb_cli_choice choice = {0};
     struct sb_err err = {0};
-    int found, status;
+    int status = SB_EXIT_HOST;
 
-    while ((found = sb_options_next(&parser, &value, &err)) >= 0) {
-        c->json = c->json || found == OPT_JSON;
-        backend = found == OPT_BACKEND ? value : backend;
-        allow_weak = allow_weak || found == OPT_ALLOW_WEAK;
-    }
-    if (found == -1)
-        sb_fail(&err, SB_BAD_REQUEST, "'languages' takes no operand ('%.80s')", value);
     sb_buf_init(&c->out, TEXT_MAX);
-    if (err.code != SB_OK) {
-        c->status = sb_cli_usage(&sb_command_languages, &err);
-    } else if (sb_cli_host_open(&c->host, backend, allow_weak, on_stop, c, &err) < 0) {
-        c->status = sb_cli_fail(&err, "");
-    } else {
-        sb_cli_host_choose(&c->host, on_chosen, c);
-        sb_cli_host_run(&c->host);
+    if (sb_cli_choice_parse(&sb_command_languages, argc, argv, &choice) < 0)
+        goto done;
+    c->json = choice.json;
+    if (sb_cli_host_open(&c->host, choice.backend, choice.allow_weak, on_stop, c, &err) < 0) {
+        sb_cli_fail(&err, "");
+        goto done;
     }
-    if (c->status == 0)
-        c->status = sb_cli_print(c->out.data, c->out.len);
-    status = c->status;
+    sb_cli_host_choose(&c->host, on_chosen, c);
+    sb_cli_host_run(&c->host);
+    status = c->status != 0 ? c->status : sb_cli_print(c->out.data, c->out.len);
+done:
     sb_buf_done(&c->out);
     sb_free(c);
     return status;
@@ -132,6 +115,6 @@ static int languages_main(int argc, char **argv)
 
 const struct sb_command sb_command_languages = {.name = "languages",
                                                 .summary = "lists the languages usable here",
-                                                .usage = "[--json] [--backend NAME]",
-                                                .options = options,
+                                                .usage = "[--json] [--backend NAME [--allow-weak]]",
+                                                .options = sb_cli_choice_options,
                                                 .main = languages_main};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/choice.h"
+
+#include <stddef.h>
+
+enum { OPT_JSON, OPT_BACKEND, OPT_ALLOW_WEAK };
+
+const struct sb_option sb_cli_choice_options[] = {
+    [OPT_JSON] = {"json", 0, NULL, "for programs"},
+    [OPT_BACKEND] = {"backend", 0, "NAME", "languages of this backend, not of the best one"},
+    [OPT_ALLOW_WEAK] = {"allow-weak", 0, NULL, "also of a weak one"},
+    {NULL, 0, NULL, NULL},
+};
+
+int sb_cli_choice_parse(const struct sb_command *command, int argc, char **argv, struct sb_cli_choice *out)
+{
+    struct sb_options parser = {.table = command->options, .argc = argc, .at = 1, .argv = argv};
+    const char *value = NULL;
+    struct sb_err err = {0};
+    int found;
+
+    while ((found = sb_options_next(&parser, &value, &err)) >= 0) {
+        out->json = out->json || found == OPT_JSON;
+        out->backend = found == OPT_BACKEND ? value : out->backend;
+        out->allow_weak = out->allow_weak || found == OPT_ALLOW_WEAK;
+    }
+    if (found == -1)
+        sb_fail(&err, SB_BAD_REQUEST, "'%s' takes no operand ('%.80s')", command->name, value);
+    return err.code == SB_OK ? 0 : (sb_cli_usage(command, &err), -1);
+}

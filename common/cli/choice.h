@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ * The options of commands that only look at a backend: --json, --backend, --allow-weak. */
+#ifndef SB_CLI_CHOICE_H
+#define SB_CLI_CHOICE_H
+
+#include <stdbool.h>
+
+#include "cli/command.h"
+
+struct sb_cli_choice {
+    bool json, allow_weak;
+    const char *backend; /* NULL: not named */
+};
+
+extern const struct sb_option sb_cli_choice_options[];
+
+/* -1: what is wrong has been said, with how to ask for help. */
+int sb_cli_choice_parse(const struct sb_command *command, int argc, char **argv, struct sb_cli_choice *out);
+
+#endif
