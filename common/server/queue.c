@@ -118,17 +118,25 @@ static void *take(struct peer *peer, struct entry **link)
     return item;
 }
 
+/* Whose turn it is: of those who may, the one with the fewest running, who waited longest. */
+static struct peer **find_next(struct sb_queue *queue)
+{
+    struct peer **found = NULL;
+
+    for (struct peer **link = &queue->peers; *link != NULL; link = &(*link)->next)
+        if ((*link)->queued > 0 && (*link)->running < queue->caps.peer_running &&
+            (found == NULL || (*link)->running < (*found)->running))
+            found = link;
+    return found;
+}
+
 void *sb_queue_next(struct sb_queue *queue)
 {
-    struct peer **link = &queue->peers, *peer;
+    struct peer **link = queue->running < queue->caps.running ? find_next(queue) : NULL, *peer;
 
-    if (queue->running >= queue->caps.running)
+    if (link == NULL)
         return NULL;
-    while (*link != NULL && ((*link)->queued == 0 || (*link)->running >= queue->caps.peer_running))
-        link = &(*link)->next;
     peer = *link;
-    if (peer == NULL)
-        return NULL;
     *link = peer->next; /* its next turn comes after everybody else's */
     peer->next = NULL;
     *find(queue, peer->name) = peer;

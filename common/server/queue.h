@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Who runs next: a few of each peer at once, so many in all, the others wait in order; peers
- * take turns. Pure. */
+ * Who runs next: a few of each peer at once, so many in all, the others wait in order. The
+ * peer with the fewest running comes first; equal ones take turns. Pure. */
 #ifndef SB_SERVER_QUEUE_H
 #define SB_SERVER_QUEUE_H
 
