@@ -15,9 +15,11 @@ static int unknown_language(const char *name, enum sb_wire_os os, struct sb_err 
     for (size_t i = 0; i < sb_language_count; i++)
         if (sb_languages[i].os == os && sb_toolbox_find(&sb_languages[i], &path, NULL) == 0)
             sb_buf_addf(&usable, "%s%s", usable.len > 0 ? ", " : "", sb_languages[i].name);
-    sb_fail(err, SB_BAD_REQUEST, "unknown language '%.60s'%s%s%s; usable here: %s", name,
-            nearest != NULL ? ": did you mean '" : "", nearest != NULL ? nearest : "",
-            nearest != NULL ? "'?" : "", usable.len > 0 ? usable.data : "none");
+    if (nearest != NULL)
+        sb_fail(err, SB_BAD_REQUEST, "unknown language '%.60s': did you mean '%s'? Usable here: %s", name,
+                nearest, usable.data);
+    else
+        sb_fail(err, SB_BAD_REQUEST, "unknown language '%.60s'; usable here: %s", name, usable.data);
     sb_buf_done(&usable);
     sb_buf_done(&path);
     return -1;

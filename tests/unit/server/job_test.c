@@ -440,7 +440,9 @@ static void job_that_cannot_start_says_why(void **state)
     job = start_language(&rig, "pyhton");
     assert_int_equal(sb_job_result(job)->err.code, SB_BAD_REQUEST);
     assert_string_equal(sb_job_result(job)->err.text,
-                        "unknown language 'pyhton': did you mean 'python'?; usable here: python, bash");
+                        "unknown language 'pyhton': did you mean 'python'? Usable here: python, bash");
+    job = start_language(&rig, "cobol");
+    assert_string_equal(sb_job_result(job)->err.text, "unknown language 'cobol'; usable here: python, bash");
     job = start_language(&rig, "js");
     assert_string_equal(sb_job_result(job)->err.text, "javascript is not installed");
     assert_string_equal(sb_job_result(job)->mend, "apt-get install nodejs");
