@@ -69,6 +69,10 @@ static void start(struct sb_call *call, void *own)
         sb_tool_refuse(call, "kill needs a job_id; job without arguments lists the jobs there are.");
         return;
     }
+    if (args->offset_given) {
+        sb_tool_later(call, "offset is");
+        return;
+    }
     job = sb_job_find(sb_host_jobs(sb_call_host(call)), sb_call_peer(call), args->job_id);
     if (job == NULL) {
         sb_answer_unknown(call, args->job_id);
@@ -105,6 +109,12 @@ static const struct sb_field fields[] = {
      .most = SB_WAIT_MOST_S,
      .fallback = "45",
      .text = "Seconds."},
+    {.name = "offset",
+     .type = SB_FIELD_INT,
+     .at = offsetof(struct job_args, offset),
+     .given_at = offsetof(struct job_args, offset_given),
+     .most = 9007199254740991.0,
+     .text = "Output of a running job from this byte on; not available yet."},
     {.name = NULL},
 };
 

@@ -32,7 +32,7 @@ void sb_tool_fail(struct sb_call *call, const struct sb_err *err, const char *me
 
 void sb_tool_later(struct sb_call *call, const char *what)
 {
-    sb_tool_refuse(call, "%s not available in this version yet; nothing was started.", what);
+    sb_tool_refuse(call, "%s not available in this version yet; nothing was done.", what);
 }
 
 void sb_usable_names(enum sb_wire_os os, struct sb_buf *out)

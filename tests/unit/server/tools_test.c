@@ -766,6 +766,7 @@ static void what_comes_later_says_so(void **state)
             "session_id is not available");
     answers(&sb_tool_list_files, "{\"session_id\":\"s_1\"}", true, "session_id is not available");
     answers(&sb_tool_read_file, "{\"path\":\"a\"}", true, "run_id is missing");
+    answers(&sb_tool_job, "{\"job_id\":\"" RUN_ID "\",\"offset\":0}", true, "offset is not available");
 }
 
 static void languages_look_like_the_references(void **state)
