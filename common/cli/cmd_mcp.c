@@ -112,6 +112,8 @@ static int serve(struct command *c, const char *backend, bool allow_weak, struct
     start_timers(c);
     if (sb_mcp_open(c->host, 0, fd_out, PEER, on_closed, c, &c->mcp, err) < 0)
         end(c);
+    uv_run(&c->own.loop, UV_RUN_DEFAULT);
+    uv_close((uv_handle_t *)&c->late, NULL);
     sb_cli_host_run(&c->own);
     return err->code == SB_OK ? 0 : -1;
 }
