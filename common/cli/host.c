@@ -7,9 +7,6 @@
 #include "sandbox/guest_image.h"
 
 #define PATH_BYTES 4096
-/* A bwrap that was started just now and dies with us before it has released its child leaves
- * one that waits for it for ever. */
-#define LEAVE_MS 50
 
 /* A boolean of the environment as the reference reads it; anything else is an error. */
 static int env_flag(const char *name, bool *out, struct sb_err *err)
@@ -105,7 +102,6 @@ void sb_cli_host_leave(struct sb_cli_host *host, enum sb_stop_reason reason)
 
 void sb_cli_host_quit(struct sb_cli_host *host, int status)
 {
-    uv_sleep(LEAVE_MS);
     sb_instance_close(host->instance);
     _Exit(status); /* libuv would wait for workers, and a probe for its box */
 }
