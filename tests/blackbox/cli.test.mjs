@@ -131,7 +131,7 @@ while True: time.sleep(100)`;
                 assert.ok(status === null ? [130, 143].includes(ended) : ended === status, `${end.code} ${end.signal} ${end.stderr}`);
                 assert.equal(end.stderr, '');
                 assert.ok(Date.now() - sent < 10_000);
-                await nothingLeft(mark, 2000);
+                await nothingLeft(mark);
                 assert.deepEqual(instances(), []);
             });
 

@@ -197,7 +197,7 @@ describe('runs and the client', together, () => {
         await client.ping();
         assert.ok(marked(mark).length > 0);
         client.notify('notifications/cancelled', { requestId: 20, reason: 'user' });
-        await nothingLeft(mark, 2000);
+        await nothingLeft(mark);
         client.notify('notifications/cancelled', { requestId: 20 });
         await client.ping();
         assert.equal(parts(await client.run('print(1)')).stdout, '1\n');
@@ -237,7 +237,7 @@ describe('runs and the client', together, () => {
         const [, job_id] = (await client.run(sleeper(mark), { wait: 0, timeout: 600 })).text.match(/job_id=(r_[a-z2-7]{16})/);
         await until('it runs', () => marked(mark).length > 0);
         assert.match((await client.call('job', { job_id, action: 'kill' })).text, /^cancelled/);
-        await nothingLeft(mark, 2000);
+        await nothingLeft(mark);
         const unknown = await client.call('job', { job_id: 'r_aaaaaaaaaaaaaaaa' });
         assert.equal(unknown.isError, true);
     });
@@ -264,7 +264,7 @@ describe('runs and the client', together, () => {
         const over = await client.end;
         assert.ok(Date.now() - began < 10_000, `${Date.now() - began} ms`);
         assert.equal(over.code, 0);
-        await nothingLeft(mark, 1000);
+        await nothingLeft(mark);
         assert.deepEqual(instances(), []);
     });
 
@@ -277,7 +277,7 @@ describe('runs and the client', together, () => {
             client.child.kill(signal);
             const over = await client.end;
             assert.equal(over.code, 0);
-            await nothingLeft(mark, 1000);
+            await nothingLeft(mark);
         });
 
     test('PRO-10 the client is killed', async t => {
@@ -288,7 +288,7 @@ describe('runs and the client', together, () => {
         await until('it runs', () => marked(mark).length > 0);
         client.child.kill('SIGKILL');
         await client.exit;
-        await nothingLeft(mark, 5000);
+        await nothingLeft(mark);
     });
 
     test('PRO-11 code reads stdin: empty, and no request is eaten', async t => {
