@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "sandbox/run.h"
+#include "sandbox/run_inner.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/buf.h"
 #include "sandbox/run_want.h"
 
 static const signed char next_state[SB_RUN_STATES][SB_RUN_EVENTS] = {
@@ -41,38 +40,6 @@ const char *sb_status_name(enum sb_status status)
 /* Output that may still come when the time is up: credit, the guest's queues, two full pipes. */
 #define LEFT_OVER_BYTES (4u * 1024 * 1024)
 
-/* One file on its way into the box. */
-struct upload {
-    struct sb_run *run;
-    uint32_t id;
-    char *path;
-    const char *bytes;
-    size_t len, at;
-};
-
-#define UPLOADS_MAX (2 + SB_RUN_FILES_MAX) /* code, runner, files */
-
-struct sb_run {
-    enum sb_run_state state;
-    char id[2 + SB_ID_LEN + 1];
-    struct sb_run_events events;
-    uv_timer_t timer;
-    struct sb_box *box;
-    struct sb_grant grant;
-    struct sb_buf code; /* the code as the language wants it */
-    struct upload uploads[UPLOADS_MAX];
-    size_t upload_count;
-    uint32_t exec;
-    size_t unread[SB_CHAN_COUNT]; /* given to on_output, not yet consumed */
-    uint64_t late_output;         /* more than this is no left-over any more; 0: not late yet */
-    bool collect, judged, cancelled, ended_told, box_gone;
-    struct sb_wire_entry *files;
-    size_t file_count, collecting;
-    uint32_t get;
-    uint64_t collected_bytes;
-    struct sb_run_result result;
-};
-
 const char *sb_run_id(const struct sb_run *run)
 {
     return run->id;
@@ -88,17 +55,14 @@ struct sb_box *sb_run_box(struct sb_run *run)
     return run->box;
 }
 
-static struct sb_link *link_of(struct sb_run *run)
+struct sb_link *sb_run_link(struct sb_run *run)
 {
     return run->box != NULL ? sb_box_link(run->box) : NULL;
 }
 
 /* ---- the steps ---------------------------------------------------------------------- */
 
-static void step(struct sb_run *run, enum sb_run_event event);
-static void collect_next(struct sb_run *run);
-
-static void broken(struct sb_run *run, const struct sb_err *why, const char *mend)
+void sb_run_broken(struct sb_run *run, const struct sb_err *why, const char *mend)
 {
     if (run->state == SB_RUN_ENDED)
         return;
@@ -108,7 +72,7 @@ static void broken(struct sb_run *run, const struct sb_err *why, const char *men
         run->result.err = *why;
         strncpy(run->result.mend, mend, sizeof run->result.mend - 1);
     }
-    step(run, SB_RUN_BROKEN);
+    sb_run_step(run, SB_RUN_BROKEN);
 }
 
 static void on_late(uv_timer_t *timer)
@@ -125,7 +89,7 @@ static void on_late(uv_timer_t *timer)
         output <= run->late_output)
         uv_timer_start(timer, on_late, SB_RUN_LATE_MS, 0);
     else
-        step(run, SB_RUN_LATE);
+        sb_run_step(run, SB_RUN_LATE);
 }
 
 static void on_timer_closed(uv_handle_t *handle)
@@ -161,7 +125,7 @@ static void enter_running(struct sb_run *run)
 
 static void enter_draining(struct sb_run *run)
 {
-    struct sb_link *link = link_of(run);
+    struct sb_link *link = sb_run_link(run);
 
     if (link != NULL) {
         sb_link_kill(link, run->exec);
@@ -173,7 +137,7 @@ static void enter_draining(struct sb_run *run)
 static void enter_collecting(struct sb_run *run)
 {
     uv_timer_start(&run->timer, on_late, SB_BOX_OPEN_MS, 0);
-    collect_next(run);
+    sb_run_collect_next(run);
 }
 
 /* The box went before all were fetched: nobody may take the rest for whole. */
@@ -214,7 +178,7 @@ static void enter_ended(struct sb_run *run, enum sb_run_event event)
     uv_timer_start(&run->timer, on_end_turn, 0, 0);
 }
 
-static void step(struct sb_run *run, enum sb_run_event event)
+void sb_run_step(struct sb_run *run, enum sb_run_event event)
 {
     int next = sb_run_next(run->state, event);
 
@@ -244,19 +208,19 @@ static void step(struct sb_run *run, enum sb_run_event event)
 void sb_run_cancel(struct sb_run *run)
 {
     run->cancelled = true;
-    step(run, SB_RUN_CANCEL);
+    sb_run_step(run, SB_RUN_CANCEL);
 }
 
 /* ---- the box ------------------------------------------------------------------------ */
 
 static void on_box_ready(void *ctx)
 {
-    step(ctx, SB_RUN_READY);
+    sb_run_step(ctx, SB_RUN_READY);
 }
 
 static void on_box_broken(void *ctx, const struct sb_err *why, const char *mend)
 {
-    broken(ctx, why, mend);
+    sb_run_broken(ctx, why, mend);
 }
 
 static void on_box_gone(void *ctx)
@@ -266,66 +230,6 @@ static void on_box_gone(void *ctx)
     run->box = NULL;
     run->box_gone = true;
     maybe_free(run);
-}
-
-/* ---- code, runner and files --------------------------------------------------------- */
-
-/* What the credit allows; the rest when the guest gives more. */
-static void on_upload_input(void *ctx)
-{
-    struct upload *upload = ctx;
-    struct sb_link *link = link_of(upload->run);
-
-    if (link == NULL || upload->run->state == SB_RUN_ENDED) /* the files are the caller's again */
-        return;
-    upload->at += sb_link_send(link, upload->id, upload->bytes + upload->at, upload->len - upload->at);
-    if (upload->at == upload->len)
-        sb_link_send_end(link, upload->id);
-}
-
-static void on_upload_done(void *ctx, const struct sb_err *err)
-{
-    struct upload *upload = ctx;
-    struct sb_err why;
-
-    if (err == NULL)
-        return;
-    why = *err;
-    sb_fail_in(&why, "cannot put '%.100s' into the box", upload->path);
-    broken(upload->run, &why, "");
-}
-
-static void add_upload(struct sb_run *run, char *path, const char *bytes, size_t len)
-{
-    run->uploads[run->upload_count++] =
-        (struct upload){.run = run, .path = path, .bytes = len > 0 ? bytes : "", .len = len};
-}
-
-static void plan_uploads(struct sb_run *run, const struct sb_run_want *want)
-{
-    const struct sb_language *language = want->language;
-
-    add_upload(run, sb_strdup(language->file), run->code.data, run->code.len);
-    if (language->runner_file != NULL)
-        add_upload(run, sb_asprintf("%s/%s", SB_GUEST_RUNNER_DIR, language->runner_file), language->runner_text,
-                   strlen(language->runner_text));
-    for (size_t i = 0; i < want->file_count; i++)
-        add_upload(run, sb_run_want_path(want, &want->files[i]), want->files[i].bytes, want->files[i].len);
-}
-
-static int start_uploads(struct sb_run *run, struct sb_link *link, struct sb_err *err)
-{
-    for (size_t i = 0; i < run->upload_count; i++) {
-        struct upload *upload = &run->uploads[i];
-        const struct sb_op_events events = {
-            .ctx = upload, .on_input = on_upload_input, .on_done = on_upload_done};
-
-        upload->id = sb_link_put(link, upload->path, 0, &events, err);
-        if (upload->id == 0)
-            return -1;
-        on_upload_input(upload);
-    }
-    return 0;
 }
 
 /* ---- the program -------------------------------------------------------------------- */
@@ -344,7 +248,7 @@ static void on_data(void *ctx, enum sb_channel channel, const void *bytes, size_
 
 void sb_run_consumed(struct sb_run *run, enum sb_channel channel, size_t bytes)
 {
-    struct sb_link *link = link_of(run);
+    struct sb_link *link = sb_run_link(run);
 
     run->unread[channel] -= bytes;
     if (link != NULL)
@@ -361,14 +265,14 @@ static void on_program_input(void *ctx)
 
 size_t sb_run_send(struct sb_run *run, const void *bytes, size_t len)
 {
-    struct sb_link *link = link_of(run);
+    struct sb_link *link = sb_run_link(run);
 
     return link != NULL ? sb_link_send(link, run->exec, bytes, len) : len;
 }
 
 void sb_run_send_end(struct sb_run *run)
 {
-    struct sb_link *link = link_of(run);
+    struct sb_link *link = sb_run_link(run);
 
     if (link != NULL)
         sb_link_send_end(link, run->exec);
@@ -379,7 +283,7 @@ static void on_exec_refused(void *ctx, const struct sb_err *err)
     struct sb_err why = *err;
 
     sb_fail_in(&why, "cannot start the program");
-    broken(ctx, &why, "");
+    sb_run_broken(ctx, &why, "");
 }
 
 /* Which status a limit gives, and the row with its number. */
@@ -430,58 +334,7 @@ static void on_exit(void *ctx, const struct sb_wire_exit *exit)
         run->files[i].path = sb_strdup(exit->files[i].path);
     }
     run->file_count = exit->file_count;
-    step(run, SB_RUN_EXIT);
-}
-
-/* ---- artifacts ---------------------------------------------------------------------- */
-
-static void on_artifact_data(void *ctx, enum sb_channel channel, const void *bytes, size_t len)
-{
-    struct sb_run *run = ctx;
-    struct sb_link *link;
-
-    run->events.on_artifact(run->events.ctx, &run->files[run->collecting], bytes, len);
-    link = link_of(run); /* not before: the receiver may have cancelled */
-    if (link != NULL)
-        sb_link_credit(link, run->get, channel, len);
-}
-
-static void on_artifact_done(void *ctx, const struct sb_err *err)
-{
-    struct sb_run *run = ctx;
-
-    run->events.on_artifact_end(run->events.ctx, &run->files[run->collecting], err);
-    run->collecting++;
-    collect_next(run);
-}
-
-/* Fetches the next regular file that fits the caps; the others are reported as not fetched. */
-static void collect_next(struct sb_run *run)
-{
-    const struct sb_op_events events = {.ctx = run, .on_data = on_artifact_data, .on_done = on_artifact_done};
-    struct sb_link *link = link_of(run);
-
-    for (; run->collect && run->collecting < run->file_count; run->collecting++) {
-        const struct sb_wire_entry *file = &run->files[run->collecting];
-        struct sb_err err = {0};
-
-        if (file->type != SB_ENTRY_FILE || (file->flags & SB_ENTRY_BAD_NAME) != 0)
-            sb_fail(&err, SB_UNSUPPORTED, "not a regular file with a UTF-8 name");
-        else if (run->collecting >= SB_RUN_ARTIFACTS)
-            sb_fail(&err, SB_LIMIT, "more than %d files", SB_RUN_ARTIFACTS);
-        else if (file->size > SB_RUN_ARTIFACTS_MAX - run->collected_bytes)
-            sb_fail(&err, SB_LIMIT, "more than %u MiB in all", SB_RUN_ARTIFACTS_MAX >> 20);
-        else if (link == NULL)
-            sb_fail(&err, SB_HOST, "the box is gone");
-        else if (file->size > 0) /* 0 would ask for all there is */
-            run->get = sb_link_get(link, file->path, 0, file->size, &events, &err);
-        if (err.code == SB_OK && file->size > 0) {
-            run->collected_bytes += file->size;
-            return;
-        }
-        run->events.on_artifact_end(run->events.ctx, file, err.code == SB_OK ? NULL : &err);
-    }
-    step(run, SB_RUN_COLLECTED);
+    sb_run_step(run, SB_RUN_EXIT);
 }
 
 /* ---- starting ----------------------------------------------------------------------- */
@@ -507,13 +360,13 @@ static int request(struct sb_run *run, const struct sb_run_want *want, struct sb
                                          .on_input = on_program_input,
                                          .on_done = on_exec_refused,
                                          .on_exit = on_exit};
-    struct sb_link *link = link_of(run);
+    struct sb_link *link = sb_run_link(run);
     struct sb_wire_exec exec = {0};
 
     if (link == NULL)
         return 0; /* its end is on the way */
-    plan_uploads(run, want);
-    if (start_uploads(run, link, err) < 0)
+    sb_run_plan_uploads(run, want);
+    if (sb_run_start_uploads(run, link, err) < 0)
         return -1;
     fill_exec(want, run, &exec);
     run->exec = sb_link_exec(link, &exec, &program, err);
@@ -547,11 +400,11 @@ struct sb_run *sb_run_new(uv_loop_t *loop, const struct sb_run_want *want, const
     if (rc == 0 && run->code.full) /* by the line ends it was given */
         rc = sb_fail(&err, SB_LIMIT, "the code has more than %u bytes", SB_RUN_CODE_MAX);
     if (rc == 0 && sb_box_open(loop, &want->box, &box_events, &run->box, &err) == 0) {
-        step(run, SB_RUN_START);
+        sb_run_step(run, SB_RUN_START);
         request(run, want, &err);
     }
     run->box_gone = run->box == NULL;
     if (err.code != SB_OK)
-        broken(run, &err, "");
+        sb_run_broken(run, &err, "");
     return run;
 }
