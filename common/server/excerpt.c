@@ -178,10 +178,11 @@ static void cut(const struct sb_capture *capture, size_t most, sb_weigh *weigh, 
 {
     bool dropped = sb_capture_omitted(capture) > 0;
     struct sb_buf front, back;
-    const struct sb_buf *rest = dropped ? &back : &front;
+    const struct sb_buf *rest;
     size_t skip, start, weight;
 
     split(capture, &front, &back);
+    rest = dropped ? &back : &front;
     sb_buf_init(&out->head, 3 * front.len + 64);
     skip = add_head(front.data, front.len, !dropped, most / 2, weigh, &out->head, &weight);
     out->offset = skip;

