@@ -1,29 +1,39 @@
 // SPDX-License-Identifier: MIT
 // CLI-03: an interrupt while a backend is probed, which may hang.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { describe, test } from 'node:test';
 import { ownRuntime, processes, until } from './rig.mjs';
 
 const below = (pid, all) => all.filter(({ ppid }) => ppid === pid).flatMap(at => [at, ...below(at.pid, all)]);
+
+/** Stops it; false when it ended just now. */
+function stops(pid) {
+    try {
+        process.kill(pid, 'SIGSTOP');
+        return / [Tt] /.test(fs.readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/.*\)/s, ''));
+    } catch {
+        return false;
+    }
+}
 
 describe('CLI-03 an interrupt during a probe that hangs', { concurrency: true }, () => {
     for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 129]])
         test(signal, async t => {
             const { start, instances } = ownRuntime(t);
             // It always measures anew, but only for a moment: the next one is caught, if not this.
-            const { run, box } = await until('the box of a probe', async () => {
+            const { run, box } = await until('a box of a probe that stands still', async () => {
                 const run = start(['doctor']);
                 let over = false;
                 run.end.then(() => { over = true; });
                 while (!over) {
                     const box = below(run.child.pid, processes());
-                    if (box.some(({ args }) => args[0]?.startsWith('/proc/self/fd/')))
+                    const guest = box.find(({ args }) => args[0]?.startsWith('/proc/self/fd/'));
+                    if (guest && box.map(({ pid }) => stops(pid))[box.indexOf(guest)])
                         return { run, box };
                     await new Promise(setImmediate);
                 }
             });
-            for (const { pid } of box)
-                try { process.kill(pid, 'SIGSTOP'); } catch { /* a canary that ended just now */ }
             const began = Date.now();
             run.child.kill(signal);
             const end = await run.end;
