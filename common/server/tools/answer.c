@@ -150,3 +150,16 @@ void sb_answer_unknown(struct sb_call *call, const char *id)
         "job without job_id lists those there are.",
         id);
 }
+
+struct sb_job *sb_answer_run(struct sb_call *call, const char *run_id, const char *session_id)
+{
+    struct sb_job *job = NULL;
+
+    if (session_id != NULL)
+        sb_tool_later(call, "session_id is");
+    else if (run_id == NULL)
+        sb_tool_refuse(call, "run_id is missing: give the run (r_...) that execute_code answered with.");
+    else if ((job = sb_job_find(sb_host_jobs(sb_call_host(call)), sb_call_peer(call), run_id)) == NULL)
+        sb_answer_unknown(call, run_id);
+    return job;
+}

@@ -27,4 +27,7 @@ const char *sb_image_type(const char *bytes, size_t len);
 /* Appends the name under which sb_job_read knows an artifact: "./@stdout" for a file called so. */
 void sb_artifact_name(const char *path, struct sb_buf *out);
 
+/* The run that a tool was asked about; NULL: it has replied why there is none. */
+struct sb_job *sb_answer_run(struct sb_call *call, const char *run_id, const char *session_id);
+
 #endif

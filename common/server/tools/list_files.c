@@ -88,19 +88,9 @@ static void start(struct sb_call *call, void *own)
     struct sb_buf text, folder;
     struct sb_job *job;
 
-    if (args->session_id != NULL) {
-        sb_tool_later(call, "session_id is");
+    job = sb_answer_run(call, args->run_id, args->session_id);
+    if (job == NULL)
         return;
-    }
-    if (args->run_id == NULL) {
-        sb_tool_refuse(call, "run_id is missing: give the run (r_...) that execute_code answered with.");
-        return;
-    }
-    job = sb_job_find(sb_host_jobs(sb_call_host(call)), sb_call_peer(call), args->run_id);
-    if (job == NULL) {
-        sb_answer_unknown(call, args->run_id);
-        return;
-    }
     sb_buf_init(&folder, SB_PATH_MAX_BYTES);
     sb_buf_init(&text, SB_RESULT_CHARS);
     if (sb_path_plain_folder(args->path, strlen(args->path), SB_PATH_POSIX, &folder, &err) < 0) {

@@ -175,19 +175,9 @@ static void start(struct sb_call *call, void *own)
     struct page page = {.args = args};
     struct sb_err err = {0};
 
-    if (args->session_id != NULL) {
-        sb_tool_later(call, "session_id is");
+    page.job = sb_answer_run(call, args->run_id, args->session_id);
+    if (page.job == NULL)
         return;
-    }
-    if (args->run_id == NULL) {
-        sb_tool_refuse(call, "run_id is missing: give the run (r_...) that execute_code answered with.");
-        return;
-    }
-    page.job = sb_job_find(sb_host_jobs(sb_call_host(call)), sb_call_peer(call), args->run_id);
-    if (page.job == NULL) {
-        sb_answer_unknown(call, args->run_id);
-        return;
-    }
     sb_buf_init(&page.bytes, PAGE_BYTES);
     if (read_page(&page, &err) < 0)
         sb_tool_refuse(call, "%s. list_files run_id=%s lists what there is.", err.text, args->run_id);
