@@ -75,7 +75,6 @@ struct sb_run_file {
 struct sb_run_want {
     const struct sb_language *language;
     const char *program; /* the interpreter, as the target has it */
-    const char *search_path; /* PATH of the box's programs */
     const char *code;    /* borrowed until on_ended */
     size_t code_len;
     const char *const *args; /* NULL-terminated, or NULL */

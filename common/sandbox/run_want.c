@@ -173,7 +173,7 @@ static void set_env(const struct sb_run_want *want, const char *entry, struct sb
 
 void sb_run_want_env(const struct sb_run_want *want, const char *workspace, struct sb_argv *out)
 {
-    sb_language_env(want->language, workspace, want->box.facts->system_root, want->search_path, out);
+    sb_language_env(want->language, workspace, want->box.facts->system_root, NULL, out);
     for (const char *const *entry = want->env; entry != NULL && *entry != NULL; entry++)
         set_env(want, *entry, out);
 }
