@@ -4,7 +4,7 @@
 #
 #   sh tests/run.sh           installs the few packages these need, builds, runs units, black box and escape
 #   sh tests/run.sh --all     installs the rest (mingw, Wine, clang, cppcheck) and runs everything
-#   sh tests/run.sh PART...   only these parts: linux blackbox user asan clang windows cppcheck
+#   sh tests/run.sh PART...   only these parts: linux blackbox user clients asan clang windows cppcheck
 #
 # Each part writes build/log/PART.log and adds a line to build/log/results. A test that is
 # skipped needs a row in tests/expected-skips.txt, else it counts as failed.
@@ -120,6 +120,11 @@ part_user() {
     return $status
 }
 
+# The official MCP SDK's client; npm fetches it.
+part_clients() {
+    build linux && node --test --test-reporter=tap tests/clients/*.test.mjs
+}
+
 part_asan() {
     build linux-asan && units linux-asan
 }
@@ -158,6 +163,7 @@ case ${1-} in
     part linux
     part blackbox
     part user
+    part clients
     part clang
     part asan
     wait "$other"
