@@ -3,10 +3,11 @@
 
 #include <stddef.h>
 
-enum { OPT_JSON, OPT_BACKEND, OPT_ALLOW_WEAK };
+enum { OPT_JSON, OPT_CONFIG, OPT_BACKEND, OPT_ALLOW_WEAK };
 
 const struct sb_option sb_cli_choice_options[] = {
     [OPT_JSON] = {"json", 0, NULL, "for programs"},
+    [OPT_CONFIG] = {"config", 0, "FILE", "instead of the usual configuration"},
     [OPT_BACKEND] = {"backend", 0, "NAME", "languages of this backend, not of the best one"},
     [OPT_ALLOW_WEAK] = {"allow-weak", 0, NULL, "also of a weak one"},
     {NULL, 0, NULL, NULL},
@@ -21,8 +22,9 @@ int sb_cli_choice_parse(const struct sb_command *command, int argc, char **argv,
 
     while ((found = sb_options_next(&parser, &value, &err)) >= 0) {
         out->json = out->json || found == OPT_JSON;
-        out->backend = found == OPT_BACKEND ? value : out->backend;
-        out->allow_weak = out->allow_weak || found == OPT_ALLOW_WEAK;
+        out->want.file = found == OPT_CONFIG ? value : out->want.file;
+        out->want.backend = found == OPT_BACKEND ? value : out->want.backend;
+        out->want.allow_weak = out->want.allow_weak || found == OPT_ALLOW_WEAK;
     }
     if (found == -1)
         sb_fail(&err, SB_BAD_REQUEST, "'%s' takes no operand ('%.80s')", command->name, value);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * The options of commands that only look at a backend: --json, --backend, --allow-weak. */
+ * The options of commands that only look at a backend: --json, --config, --backend, --allow-weak. */
 #ifndef SB_CLI_CHOICE_H
 #define SB_CLI_CHOICE_H
 
 #include <stdbool.h>
 
 #include "cli/command.h"
+#include "server/config.h"
 
 struct sb_cli_choice {
-    bool json, allow_weak;
-    const char *backend; /* NULL: not named */
+    bool json;
+    struct sb_config_want want;
 };
 
 extern const struct sb_option sb_cli_choice_options[];

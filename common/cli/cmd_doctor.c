@@ -39,8 +39,8 @@ static void on_ended(void *ctx, const struct sb_run_result *result)
             sb_buf_clear(&out);
             sb_capture_head(&result->output[1], &out);
             out.data[strcspn(out.data, "\n")] = '\0';
-            sb_fail(&c->proof, SB_HOST, "its sample program ended with %s %u: %.200s", sb_status_name(result->status),
-                    (unsigned)result->code, out.data);
+            sb_fail(&c->proof, SB_HOST, "its sample program ended with %s %u: %.200s",
+                    sb_status_name(result->status), (unsigned)result->code, out.data);
         }
     sb_buf_done(&out);
 }
@@ -96,12 +96,12 @@ static void next_language(struct command *c)
 
 static void start_languages(struct command *c)
 {
-    struct sb_ask ask = {.allow_weak = c->host.allow_weak};
+    struct sb_ask ask = {.allow_weak = c->host.config.allow_weak};
     struct sb_err err = {0};
 
-    c->report.chosen = sb_doctor_choose(&c->report, c->host.backend, c->host.allow_weak);
-    if (c->report.chosen == NULL ||
-        sb_policy_grant(&ask, &c->report.chosen->promises, c->report.chosen->backend->name, &c->grant, &err) < 0) {
+    c->report.chosen = sb_doctor_choose(&c->report, c->host.config.backend, c->host.config.allow_weak);
+    if (c->report.chosen == NULL || sb_policy_grant(&ask, &c->report.chosen->promises,
+                                                    c->report.chosen->backend->name, &c->grant, &err) < 0) {
         c->report.chosen = NULL;
         return;
     }
@@ -145,9 +145,10 @@ static int survey(struct command *c, const struct sb_cli_choice *choice)
     struct sb_buf out;
     int status;
 
-    if (sb_cli_host_open(&c->host, choice->backend, choice->allow_weak, on_stop, c, &err) < 0)
+    if (sb_cli_host_open(&c->host, &choice->want, on_stop, c, &err) < 0)
         return sb_cli_fail(&err, "");
     sb_instance_sweep(c->host.instance, 1000);
+    sb_doctor_settings(&c->report, &c->host.config);
     next_backend(c);
     sb_cli_host_run(&c->host);
     sb_buf_init(&out, TEXT_MAX);
@@ -175,8 +176,9 @@ static int doctor_main(int argc, char **argv)
     return status;
 }
 
-const struct sb_command sb_command_doctor = {.name = "doctor",
-                                             .summary = "says what works here, what doesn't, why, and how to mend it",
-                                             .usage = "[--json] [--backend NAME [--allow-weak]]",
-                                             .options = sb_cli_choice_options,
-                                             .main = doctor_main};
+const struct sb_command sb_command_doctor = {
+    .name = "doctor",
+    .summary = "says what works here, what doesn't, why, and how to mend it",
+    .usage = "[--json] [--config FILE] [--backend NAME [--allow-weak]]",
+    .options = sb_cli_choice_options,
+    .main = doctor_main};

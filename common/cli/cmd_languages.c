@@ -100,7 +100,7 @@ static int languages_main(int argc, char **argv)
     if (sb_cli_choice_parse(&sb_command_languages, argc, argv, &choice) < 0)
         goto done;
     c->json = choice.json;
-    if (sb_cli_host_open(&c->host, choice.backend, choice.allow_weak, on_stop, c, &err) < 0) {
+    if (sb_cli_host_open(&c->host, &choice.want, on_stop, c, &err) < 0) {
         sb_cli_fail(&err, "");
         goto done;
     }
@@ -113,8 +113,9 @@ done:
     return status;
 }
 
-const struct sb_command sb_command_languages = {.name = "languages",
-                                                .summary = "lists the languages usable here",
-                                                .usage = "[--json] [--backend NAME [--allow-weak]]",
-                                                .options = sb_cli_choice_options,
-                                                .main = languages_main};
+const struct sb_command sb_command_languages = {
+    .name = "languages",
+    .summary = "lists the languages usable here",
+    .usage = "[--json] [--config FILE] [--backend NAME [--allow-weak]]",
+    .options = sb_cli_choice_options,
+    .main = languages_main};

@@ -86,27 +86,26 @@ static void start_timers(struct command *c)
 
 /* A server that can run nothing still answers: its client then shows why instead of "failed
  * to connect". */
-static int open_own(struct command *c, const char *backend, bool allow_weak, struct sb_err *broken,
+static int open_own(struct command *c, const struct sb_config_want *settings, struct sb_err *broken,
                     struct sb_err *err)
 {
-    if (sb_cli_host_open(&c->own, backend, allow_weak, on_stop, c, broken) == 0)
+    if (sb_cli_host_open(&c->own, settings, on_stop, c, broken) == 0)
         return 0;
     return sb_cli_host_open_bare(&c->own, on_stop, c, err);
 }
 
-static int serve(struct command *c, const char *backend, bool allow_weak, struct sb_err *err)
+static int serve(struct command *c, const struct sb_config_want *settings, struct sb_err *err)
 {
     struct sb_err broken = {0};
     struct sb_host_want want;
     int fd_out = -1;
 
-    if (sb_stdout_take(&fd_out, err) < 0 || open_own(c, backend, allow_weak, &broken, err) < 0)
+    if (sb_stdout_take(&fd_out, err) < 0 || open_own(c, settings, &broken, err) < 0)
         return -1;
     want = (struct sb_host_want){.loop = &c->own.loop,
                                  .instance = c->own.instance,
                                  .guest = c->own.guest.data,
-                                 .backend = c->own.backend,
-                                 .allow_weak = c->own.allow_weak,
+                                 .config = broken.code == SB_OK ? &c->own.config : NULL,
                                  .broken = broken.code != SB_OK ? &broken : NULL};
     c->host = sb_host_new(&want);
     start_timers(c);
@@ -118,8 +117,9 @@ static int serve(struct command *c, const char *backend, bool allow_weak, struct
     return err->code == SB_OK ? 0 : -1;
 }
 
-enum { OPT_BACKEND, OPT_ALLOW_WEAK };
+enum { OPT_CONFIG, OPT_BACKEND, OPT_ALLOW_WEAK };
 static const struct sb_option options[] = {
+    [OPT_CONFIG] = {"config", 0, "FILE", "instead of the usual configuration"},
     [OPT_BACKEND] = {"backend", 0, "NAME", "instead of the best one here (see: llm-sandbox doctor)"},
     [OPT_ALLOW_WEAK] = {"allow-weak", 0, NULL, "accepts a backend that keeps less than the default promises"},
     {NULL, 0, NULL, NULL},
@@ -128,22 +128,23 @@ static const struct sb_option options[] = {
 static int mcp_main(int argc, char **argv)
 {
     struct sb_options parser = {.table = options, .argc = argc, .at = 1, .argv = argv};
-    const char *value, *backend = NULL;
-    bool allow_weak = false;
+    struct sb_config_want settings = {0};
+    const char *value;
     struct sb_err err = {0};
     struct command *c;
     int found, status = 0;
 
     while ((found = sb_options_next(&parser, &value, &err)) >= 0) {
-        backend = found == OPT_BACKEND ? value : backend;
-        allow_weak = allow_weak || found == OPT_ALLOW_WEAK;
+        settings.file = found == OPT_CONFIG ? value : settings.file;
+        settings.backend = found == OPT_BACKEND ? value : settings.backend;
+        settings.allow_weak = settings.allow_weak || found == OPT_ALLOW_WEAK;
     }
     if (found == -1)
         sb_fail(&err, SB_BAD_REQUEST, "'mcp' takes no operand ('%.80s')", value);
     if (err.code != SB_OK)
         return sb_cli_usage(&sb_command_mcp, &err);
     c = sb_alloc(sizeof *c);
-    if (serve(c, backend, allow_weak, &err) < 0)
+    if (serve(c, &settings, &err) < 0)
         status = sb_cli_fail(&err, "");
     sb_free(c);
     return status;
@@ -151,6 +152,6 @@ static int mcp_main(int argc, char **argv)
 
 const struct sb_command sb_command_mcp = {.name = "mcp",
                                           .summary = "serves an MCP client on stdin and stdout",
-                                          .usage = "[--backend NAME] [--allow-weak]",
+                                          .usage = "[--config FILE] [--backend NAME] [--allow-weak]",
                                           .options = options,
                                           .main = mcp_main};

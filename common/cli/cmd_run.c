@@ -24,6 +24,7 @@ enum {
     OPT_STDIN,
     OPT_OUT,
     OPT_JSON,
+    OPT_CONFIG,
     OPT_BACKEND,
     OPT_ALLOW_WEAK
 };
@@ -36,6 +37,7 @@ static const struct sb_option options[] = {
     [OPT_STDIN] = {"stdin", 0, "FILE", "the program's input (- is ours); else it is empty"},
     [OPT_OUT] = {"out", 0, "DIR", "puts the files the program makes into DIR"},
     [OPT_JSON] = {"json", 0, NULL, "prints one JSON object when it is over"},
+    [OPT_CONFIG] = {"config", 0, "FILE", "instead of the usual configuration"},
     [OPT_BACKEND] = {"backend", 0, "NAME", "instead of the best one here (see: llm-sandbox doctor)"},
     [OPT_ALLOW_WEAK] = {"allow-weak", 0, NULL, "accepts a backend that keeps less than the default promises"},
     {NULL, 0, NULL, NULL},
@@ -43,10 +45,11 @@ static const struct sb_option options[] = {
 
 struct command {
     struct sb_cli_host host;
-    const char *language, *code_text, *file, *stdin_file, *out, *backend;
+    const char *language, *code_text, *file, *stdin_file, *out;
+    struct sb_config_want settings;
     const char *const *args; /* of the program */
     struct sb_ask ask;
-    bool json, allow_weak;
+    bool json;
     struct sb_buf code, program, report;
     struct sb_grant grant;
     struct sb_probe_result chosen;
@@ -73,8 +76,8 @@ static int number(const char *text, double scale, const char *what, int64_t *out
     return 0;
 }
 
-static int set_limit(struct command *c, enum sb_limit_row row, const char *text, double scale, const char *what,
-                     struct sb_err *err)
+static int set_limit(struct command *c, enum sb_limit_row row, const char *text, double scale,
+                     const char *what, struct sb_err *err)
 {
     c->ask.set[row] = true;
     return number(text, scale, what, &c->ask.value[row], err);
@@ -102,11 +105,14 @@ static int set_option(struct command *c, int option, const char *value, struct s
     case OPT_JSON:
         c->json = true;
         return 0;
+    case OPT_CONFIG:
+        c->settings.file = value;
+        return 0;
     case OPT_BACKEND:
-        c->backend = value;
+        c->settings.backend = value;
         return 0;
     default:
-        c->allow_weak = true;
+        c->settings.allow_weak = true;
         return 0;
     }
 }
@@ -121,8 +127,10 @@ static int parse(struct command *c, int argc, char **argv, struct sb_err *err)
         if (found >= 0 ? set_option(c, found, value, err) < 0 : false)
             return -1;
         if (found == -1 && c->file != NULL)
-            return sb_fail(err, SB_BAD_REQUEST, "one program at a time: '%.80s' comes after '%.80s' (arguments "
-                           "for the program follow --)", value, c->file);
+            return sb_fail(err, SB_BAD_REQUEST,
+                           "one program at a time: '%.80s' comes after '%.80s' (arguments "
+                           "for the program follow --)",
+                           value, c->file);
         if (found == -1)
             c->file = value;
     }
@@ -133,7 +141,8 @@ static int parse(struct command *c, int argc, char **argv, struct sb_err *err)
         return sb_fail(err, SB_BAD_REQUEST, "no program: give a FILE, -c CODE, or - to read it from stdin");
     if (c->file != NULL && c->code_text != NULL)
         return sb_fail(err, SB_BAD_REQUEST, "two programs: -c and '%.80s'", c->file);
-    if (c->file != NULL && strcmp(c->file, "-") == 0 && c->stdin_file != NULL && strcmp(c->stdin_file, "-") == 0)
+    if (c->file != NULL && strcmp(c->file, "-") == 0 && c->stdin_file != NULL &&
+        strcmp(c->stdin_file, "-") == 0)
         return sb_fail(err, SB_BAD_REQUEST, "stdin can't be both the program and its input");
     return 0;
 }
@@ -161,12 +170,14 @@ static int read_all(int fd, const char *name, struct sb_buf *out, struct sb_err 
         int count;
 
         if (space == NULL)
-            return sb_fail(err, SB_LIMIT, "the code in '%.200s' is larger than %u bytes", name, SB_RUN_CODE_MAX);
+            return sb_fail(err, SB_LIMIT, "the code in '%.200s' is larger than %u bytes", name,
+                           SB_RUN_CODE_MAX);
         piece = uv_buf_init(space, 64 * 1024);
         count = uv_fs_read(NULL, &request, fd, &piece, 1, -1, NULL);
         uv_fs_req_cleanup(&request);
         if (count < 0)
-            return sb_fail(err, SB_BAD_REQUEST, "cannot read the code in '%.200s': %s", name, uv_strerror(count));
+            return sb_fail(err, SB_BAD_REQUEST, "cannot read the code in '%.200s': %s", name,
+                           uv_strerror(count));
         if (count == 0)
             return 0;
         out->len += (size_t)count;
@@ -313,7 +324,8 @@ static void refuse(struct command *c, const struct sb_err *err, const char *mend
     report(c, &result, "");
 }
 
-static const struct sb_language *find_language(const struct command *c, enum sb_wire_os os, struct sb_err *err)
+static const struct sb_language *find_language(const struct command *c, enum sb_wire_os os,
+                                               struct sb_err *err)
 {
     const char *ending = c->file != NULL ? sb_path_ending(c->file, sb_host_rules()) : "";
     const struct sb_language *language;
@@ -330,7 +342,8 @@ static const struct sb_language *find_language(const struct command *c, enum sb_
     }
     nearest = sb_language_nearest(c->language, os);
     sb_fail(err, SB_BAD_REQUEST, "unknown language '%.80s'%s%s%s; see: llm-sandbox languages", c->language,
-            nearest != NULL ? ": did you mean '" : "", nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+            nearest != NULL ? ": did you mean '" : "", nearest != NULL ? nearest : "",
+            nearest != NULL ? "'?" : "");
     return NULL;
 }
 
@@ -353,7 +366,8 @@ static int start(struct command *c, const char **mend, struct sb_err *err)
     if (sb_toolbox_find(language, &c->program, err) < 0)
         return -1;
     *mend = "";
-    if (sb_policy_grant(&c->ask, &chosen->promises, chosen->backend->name, &c->grant, err) < 0)
+    if (sb_config_limit(&c->host.config, &c->ask, err) < 0 ||
+        sb_policy_grant(&c->ask, &chosen->promises, chosen->backend->name, &c->grant, err) < 0)
         return -1;
     if (!c->json)
         c->grant.value[SB_ROW_OUTPUT_KEPT] = 0; /* it is passed on live */
@@ -410,7 +424,8 @@ static void on_stop(void *ctx, enum sb_stop_reason reason)
 
 static int finish(struct command *c)
 {
-    int rc = c->json && c->stopped == 0 && c->report.len > 0 ? sb_cli_print(c->report.data, c->report.len) : 0;
+    int rc =
+        c->json && c->stopped == 0 && c->report.len > 0 ? sb_cli_print(c->report.data, c->report.len) : 0;
 
     if (c->stuck || !sb_sink_idle(&c->sinks[0]) || !sb_sink_idle(&c->sinks[1]))
         _Exit(rc != 0 ? rc : c->status); /* libuv would wait for the worker that waits for a reader */
@@ -433,11 +448,10 @@ static int run_main(int argc, char **argv)
         goto done;
     }
     if (read_code(c, &err) < 0 || open_stdin(c, &err) < 0 ||
-        sb_cli_host_open(&c->host, c->backend, c->allow_weak, on_stop, c, &err) < 0) {
+        sb_cli_host_open(&c->host, &c->settings, on_stop, c, &err) < 0) {
         status = sb_cli_fail(&err, "");
         goto done;
     }
-    c->ask.allow_weak = c->host.allow_weak;
     c->ask.ram_mb = (int64_t)(uv_get_total_memory() >> 20);
     sb_out_dir_init(&c->out_dir, c->out);
     for (int i = 0; i < 2; i++)

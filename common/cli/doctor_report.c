@@ -40,7 +40,39 @@ void sb_doctor_language(struct sb_doctor *doctor, const struct sb_language *lang
     row->why = *why;
 }
 
-const struct sb_probe_result *sb_doctor_choose(const struct sb_doctor *doctor, const char *name, bool allow_weak)
+static void add_idle(struct sb_doctor *doctor, const char *name, const char *why)
+{
+    if (doctor->idle_count == SB_DOCTOR_SETTINGS)
+        return;
+    doctor->idle[doctor->idle_count][0] = name;
+    doctor->idle[doctor->idle_count++][1] = why;
+}
+
+/* A name that outlives the configuration. */
+static const char *variable_named(const char *name)
+{
+    const struct sb_variable *variable = sb_config_variables;
+
+    while (strcmp(variable->name, name) != 0)
+        variable++;
+    return variable->name;
+}
+
+void sb_doctor_settings(struct sb_doctor *doctor, const struct sb_config *config)
+{
+    for (int key = 0; key < SB_KEY_COUNT; key++) {
+        const char *why = sb_config_idle(config, (enum sb_config_key)key);
+
+        if (why != NULL)
+            add_idle(doctor, sb_config_origin(config, (enum sb_config_key)key), why);
+    }
+    for (size_t i = 0; i < config->shadowed.n; i++)
+        add_idle(doctor, variable_named(config->shadowed.v[i]),
+                 "no effect: a variable that wins over it is set");
+}
+
+const struct sb_probe_result *sb_doctor_choose(const struct sb_doctor *doctor, const char *name,
+                                               bool allow_weak)
 {
     bool automatic = name == NULL || strcmp(name, "auto") == 0;
 
@@ -58,7 +90,8 @@ const struct sb_probe_result *sb_doctor_choose(const struct sb_doctor *doctor, c
 bool sb_doctor_runs_python(const struct sb_doctor *doctor)
 {
     for (size_t i = 0; i < doctor->language_count; i++)
-        if (strcmp(doctor->languages[i].language->name, "python") == 0 && doctor->languages[i].why.code == SB_OK)
+        if (strcmp(doctor->languages[i].language->name, "python") == 0 &&
+            doctor->languages[i].why.code == SB_OK)
             return true;
     return false;
 }
@@ -75,8 +108,8 @@ static void backend_text(const struct sb_probe_result *result, struct sb_buf *ou
             sb_buf_addf(out, "%12s   mend: %s\n", "", result->mend);
         return;
     }
-    sb_buf_addf(out, "%-12s yes%s%s%s: %s\n", result->backend->name, version[0] != '\0' ? ", version " : "", version,
-                result->backend->weak ? ", weak" : "", result->backend->isolation);
+    sb_buf_addf(out, "%-12s yes%s%s%s: %s\n", result->backend->name, version[0] != '\0' ? ", version " : "",
+                version, result->backend->weak ? ", weak" : "", result->backend->isolation);
     for (int i = 0; i < SB_PROMISE_COUNT; i++)
         sb_buf_addf(out, "%12s   %-14s %s%s%s\n", "", sb_promise_name((enum sb_promise)i),
                     sb_strength_name(result->promises.of[i]), result->promises.why[i][0] != '\0' ? ": " : "",
@@ -96,7 +129,11 @@ static void language_text(const struct sb_doctor_language *row, struct sb_buf *o
 
 void sb_doctor_text(const struct sb_doctor *doctor, struct sb_buf *out)
 {
-    sb_buf_addf(out, "llm-sandbox %s\n\nBackends, measured just now:\n", SB_VERSION);
+    sb_buf_addf(out, "llm-sandbox %s\n\n", SB_VERSION);
+    for (size_t i = 0; i < doctor->idle_count; i++)
+        sb_buf_addf(out, "%s%-22s %s\n%s", i == 0 ? "Settings that change nothing:\n" : "",
+                    doctor->idle[i][0], doctor->idle[i][1], i + 1 == doctor->idle_count ? "\n" : "");
+    sb_buf_adds(out, "Backends, measured just now:\n");
     for (size_t i = 0; i < doctor->backend_count; i++)
         backend_text(&doctor->backends[i], out);
     if (doctor->chosen == NULL) {
@@ -152,6 +189,14 @@ void sb_doctor_json(const struct sb_doctor *doctor, struct sb_buf *out)
     sb_json_begin(&json, out);
     sb_json_open_object(&json, NULL);
     sb_json_put_string(&json, "version", SB_VERSION);
+    sb_json_open_array(&json, "idle_settings");
+    for (size_t i = 0; i < doctor->idle_count; i++) {
+        sb_json_open_object(&json, NULL);
+        sb_json_put_string(&json, "name", doctor->idle[i][0]);
+        sb_json_put_string(&json, "why", doctor->idle[i][1]);
+        sb_json_close_object(&json);
+    }
+    sb_json_close_array(&json);
     sb_json_open_array(&json, "backends");
     for (size_t i = 0; i < doctor->backend_count; i++)
         backend_json(&doctor->backends[i], &json);

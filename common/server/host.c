@@ -16,7 +16,7 @@ struct ask {
 
 struct sb_host {
     struct sb_host_want want;
-    char *guest, *backend;
+    char *guest;
     struct sb_jobs *jobs;
     struct sb_probe_result probed;
     int64_t probed_us;
@@ -33,7 +33,6 @@ struct sb_host *sb_host_new(const struct sb_host_want *want)
 
     host->want = *want;
     host->guest = sb_strdup(want->guest);
-    host->backend = sb_strdup(want->backend);
     if (want->broken != NULL) {
         host->probed.why = *want->broken;
         host->known = host->broken = true;
@@ -46,7 +45,6 @@ void sb_host_free(struct sb_host *host)
 {
     sb_jobs_free(host->jobs);
     sb_free(host->guest);
-    sb_free(host->backend);
     sb_free(host);
 }
 
@@ -65,9 +63,9 @@ const char *sb_host_guest(struct sb_host *host)
     return host->guest;
 }
 
-bool sb_host_allow_weak(const struct sb_host *host)
+const struct sb_config *sb_host_config(const struct sb_host *host)
 {
-    return host->want.allow_weak;
+    return host->want.config;
 }
 
 struct sb_jobs *sb_host_jobs(struct sb_host *host)
@@ -102,8 +100,9 @@ static void on_probed(void *ctx, const struct sb_probe_result *result)
 void sb_host_backend(struct sb_host *host, void (*on_ready)(void *ctx, const struct sb_probe_result *result),
                      void *ctx)
 {
-    const struct sb_choose_want choose = {.name = host->backend,
-                                          .allow_weak = host->want.allow_weak,
+    const struct sb_config *config = host->want.config;
+    const struct sb_choose_want choose = {.name = config != NULL ? config->backend : NULL,
+                                          .allow_weak = config != NULL && config->allow_weak,
                                           .guest = host->guest,
                                           .instance = host->want.instance};
     struct ask *ask, **last;

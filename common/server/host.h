@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "sandbox/choose.h"
+#include "server/config.h"
 #include "server/job.h"
 
 struct sb_host;
@@ -17,9 +18,9 @@ struct sb_host_want {
     uv_loop_t *loop;
     struct sb_instance *instance; /* NULL only if broken */
     const char *guest;
-    const char *backend; /* NULL: auto */
-    bool allow_weak;
-    const struct sb_err *broken; /* the configuration's error: sb_host_backend gives no other answer; NULL: none */
+    const struct sb_config *config; /* borrowed until sb_host_free; NULL: the defaults */
+    const struct sb_err
+        *broken; /* the configuration's error: sb_host_backend gives no other answer; NULL: none */
 };
 /* Starts nothing: the backend is probed at the first call that needs it, and again only when
  * it was not usable. */
@@ -32,12 +33,13 @@ void sb_host_free(struct sb_host *host); /* only after on_stopped */
 uv_loop_t *sb_host_loop(struct sb_host *host);
 struct sb_instance *sb_host_instance(struct sb_host *host);
 const char *sb_host_guest(struct sb_host *host);
-bool sb_host_allow_weak(const struct sb_host *host);
+const struct sb_config *sb_host_config(const struct sb_host *host); /* NULL: the defaults */
 struct sb_jobs *sb_host_jobs(struct sb_host *host);
 
 /* The chosen backend, or why there is none and how to mend it; probes on the first ask.
  * `on_ready` comes once, always, and may run inside this call; a usable result stays valid
  * until sb_host_free. */
-void sb_host_backend(struct sb_host *host, void (*on_ready)(void *ctx, const struct sb_probe_result *result), void *ctx);
+void sb_host_backend(struct sb_host *host, void (*on_ready)(void *ctx, const struct sb_probe_result *result),
+                     void *ctx);
 
 #endif

@@ -66,7 +66,8 @@ int sb_job_prepare(struct sb_job *job, const char **mend, struct sb_err *err)
     fill_want(job, &want);
     if (sb_run_check(&want, err) < 0)
         return -1;
-    ask->allow_weak = ask->allow_weak || sb_host_allow_weak(job->host);
+    if (sb_host_config(job->host) != NULL && sb_config_limit(sb_host_config(job->host), ask, err) < 0)
+        return -1;
     if (ask->ram_mb == 0)
         ask->ram_mb = (int64_t)(uv_get_total_memory() >> 20);
     return sb_policy_grant(ask, &job->chosen->promises, backend->name, &job->grant, err);

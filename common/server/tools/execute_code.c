@@ -24,7 +24,7 @@ struct execute_args {
     struct sb_field_list files;
     double timeout, wait;
     int64_t memory_mb;
-    bool memory_given;
+    bool timeout_given, memory_given, format_given;
 };
 
 /* ---- what was asked ------------------------------------------------------------------- */
@@ -64,7 +64,7 @@ static struct sb_ask ask_of(const struct execute_args *args)
 {
     struct sb_ask ask = {.ram_mb = (int64_t)(uv_get_total_memory() >> 20)};
 
-    ask.set[SB_ROW_TIMEOUT_MS] = true;
+    ask.set[SB_ROW_TIMEOUT_MS] = args->timeout_given;
     ask.value[SB_ROW_TIMEOUT_MS] = (int64_t)(args->timeout * 1000 + 0.5);
     ask.set[SB_ROW_MEMORY_MB] = args->memory_given;
     ask.value[SB_ROW_MEMORY_MB] = args->memory_mb;
@@ -76,9 +76,11 @@ static struct sb_ask ask_of(const struct execute_args *args)
 static void on_ring(struct sb_call *call, void *own, struct sb_job *job, bool ended)
 {
     const struct execute_args *args = own;
+    const struct sb_config *config = sb_host_config(sb_call_host(call));
+    const char *format = args->format_given || config == NULL ? args->format : config->result_format;
 
     if (ended)
-        sb_answer_ended(call, job, strcmp(args->format, "json") == 0);
+        sb_answer_ended(call, job, strcmp(format, "json") == 0);
     else
         sb_answer_running(call, job);
 }
@@ -167,6 +169,7 @@ static const struct sb_field fields[] = {
     {.name = "timeout",
      .type = SB_FIELD_NUMBER,
      .at = offsetof(struct execute_args, timeout),
+     .given_at = offsetof(struct execute_args, timeout_given),
      .least = 0.1,
      .most = 3600,
      .fallback = "30",
@@ -215,6 +218,7 @@ static const struct sb_field fields[] = {
     {.name = "format",
      .type = SB_FIELD_STRING,
      .at = offsetof(struct execute_args, format),
+     .given_at = offsetof(struct execute_args, format_given),
      .words = formats,
      .fallback = "\"text\"",
      .text = "json: one object with exit_code, stdout, stderr."},

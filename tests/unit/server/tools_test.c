@@ -67,6 +67,12 @@ uv_loop_t *sb_host_loop(struct sb_host *host)
     return &host->loop;
 }
 
+const struct sb_config *sb_host_config(const struct sb_host *host)
+{
+    (void)host;
+    return NULL;
+}
+
 /* Here is Python, and nothing else. */
 int sb_toolbox_find(const struct sb_language *language, struct sb_buf *out_path, struct sb_err *err)
 {
