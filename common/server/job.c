@@ -427,6 +427,11 @@ const char *sb_job_id(const struct sb_job *job)
     return job->id;
 }
 
+bool sb_job_json(const struct sb_job *job)
+{
+    return job->want.json;
+}
+
 bool sb_job_ended(const struct sb_job *job)
 {
     return job->ended;

@@ -35,6 +35,7 @@ struct sb_job_want {
     char *input;                  /* stdin; NULL: empty */
     size_t input_len;
     struct sb_ask ask;
+    bool json; /* how its result is to be told, whoever comes for it */
 };
 
 struct sb_jobs *sb_jobs_new(struct sb_host *host);
@@ -61,6 +62,7 @@ struct sb_job_wait *sb_job_wait(struct sb_job *job, int64_t wait_ms, void (*on_r
 void sb_job_unwait(struct sb_job_wait *wait);
 
 const char *sb_job_id(const struct sb_job *job);
+bool sb_job_json(const struct sb_job *job); /* it was asked to be told as the reference's JSON */
 bool sb_job_ended(const struct sb_job *job);
 const char *sb_job_state(const struct sb_job *job); /* "queued", "opening", "running", ... */
 int64_t sb_job_elapsed_ms(const struct sb_job *job); /* from sb_job_start to now, or to its end */

@@ -231,6 +231,15 @@ describe('runs and the client', together, () => {
         assert.match((await client.call('job', {})).text, new RegExp(`\n${job_id} ok `));
     });
 
+    test('a job answers in the form its run was asked for', async t => {
+        const client = await server(t);
+        const [, job_id] = (await client.run('print("é")', { wait: 0, format: 'json' })).text.match(/job_id=(r_[a-z2-7]{16})/);
+        assert.deepEqual(JSON.parse((await client.call('job', { job_id })).text), { exit_code: 0, stderr: '', stdout: 'é\n' });
+        const byDefault = await server(t, { env: { SANDBOX_RESULT_FORMAT: 'json' } });
+        const [, other] = (await byDefault.run('print(1)', { wait: 0 })).text.match(/job_id=(r_[a-z2-7]{16})/);
+        assert.equal(JSON.parse((await byDefault.call('job', { job_id: other })).text).stdout, '1\n');
+    });
+
     test('a job is killed', async t => {
         const mark = marker();
         const client = await server(t);

@@ -104,10 +104,10 @@ static void add_links(struct sb_call *call, const struct sb_job *job, const stru
     sb_buf_done(&name);
 }
 
-void sb_answer_ended(struct sb_call *call, struct sb_job *job, bool json)
+void sb_answer_ended(struct sb_call *call, struct sb_job *job)
 {
     const struct sb_run_result *result = sb_job_result(job);
-    bool is_error = result->status == SB_STATUS_HOST_ERROR;
+    bool is_error = result->status == SB_STATUS_HOST_ERROR, json = sb_job_json(job);
     struct sb_buf text;
 
     if (is_error && !json) {

@@ -15,8 +15,8 @@ struct sb_buf;
 #define SB_ANSWER_IMAGE_BYTES (1024u * 1024) /* of all images of one answer */
 #define SB_ANSWER_LINKS       16             /* resource links; list_files names the others */
 
-/* Replies with all of an ended job: text (or the reference's JSON), images, links. */
-void sb_answer_ended(struct sb_call *call, struct sb_job *job, bool json);
+/* Replies with all of an ended job: text (or the reference's JSON, if it was asked for), images, links. */
+void sb_answer_ended(struct sb_call *call, struct sb_job *job);
 /* Replies that it runs on, and with which call to come back. */
 void sb_answer_running(struct sb_call *call, struct sb_job *job);
 /* Replies that there is no such run, or not any more. */

@@ -75,21 +75,29 @@ static struct sb_ask ask_of(const struct execute_args *args)
 
 static void on_ring(struct sb_call *call, void *own, struct sb_job *job, bool ended)
 {
-    const struct execute_args *args = own;
+    (void)own;
+    if (ended)
+        sb_answer_ended(call, job);
+    else
+        sb_answer_running(call, job);
+}
+
+static bool wants_json(struct sb_call *call, const struct execute_args *args)
+{
     const struct sb_config *config = sb_host_config(sb_call_host(call));
     const char *format = args->format_given || config == NULL ? args->format : config->result_format;
 
-    if (ended)
-        sb_answer_ended(call, job, strcmp(format, "json") == 0);
-    else
-        sb_answer_running(call, job);
+    return strcmp(format, "json") == 0;
 }
 
 /* The job takes over what was decoded. */
 static int start_job(struct sb_call *call, struct execute_args *args, const struct sb_language *language,
                      const struct sb_target *target, struct sb_job **job, struct sb_err *err)
 {
-    struct sb_job_want want = {.peer = sb_call_peer(call), .language = language->name, .ask = ask_of(args)};
+    struct sb_job_want want = {.peer = sb_call_peer(call),
+                               .language = language->name,
+                               .ask = ask_of(args),
+                               .json = wants_json(call, args)};
 
     if (sb_files_decode(&args->files, language->file, sb_target_rules(target), &want.files, &want.file_count,
                         err) < 0)

@@ -50,7 +50,7 @@ static void on_ring(struct sb_call *call, void *args, struct sb_job *job, bool e
 {
     (void)args;
     if (ended)
-        sb_answer_ended(call, job, false);
+        sb_answer_ended(call, job);
     else
         sb_answer_running(call, job);
 }

@@ -157,6 +157,11 @@ const char *sb_job_id(const struct sb_job *job)
     return RUN_ID;
 }
 
+bool sb_job_json(const struct sb_job *job)
+{
+    return job->want.json;
+}
+
 bool sb_job_ended(const struct sb_job *job)
 {
     return job->ended;
@@ -702,6 +707,18 @@ static void a_long_run_becomes_a_job(void **state)
     assert_int_equal(world.job.killed, 0);
 }
 
+static void a_job_answers_in_the_form_its_run_was_asked_for(void **state)
+{
+    (void)state;
+    world.job.ended = false;
+    answers(&sb_tool_execute_code, "{\"code\":\"1\",\"wait\":0,\"format\":\"json\"}", false, "|running: ");
+    world.job.ended = true;
+    answers(&sb_tool_job, "{\"job_id\":\"" RUN_ID "\"}", false,
+            "|{\"status\":\"ok\",\"run\":\"" RUN_ID "\"}");
+    answers(&sb_tool_execute_code, "{\"code\":\"1\"}", false, "|ok " RUN_ID);
+    answers(&sb_tool_job, "{\"job_id\":\"" RUN_ID "\"}", false, "|ok " RUN_ID);
+}
+
 static void a_cancelled_call_kills_its_run_a_wait_does_not(void **state)
 {
     struct sb_call call;
@@ -815,6 +832,7 @@ int main(void)
         cmocka_unit_test_setup(all_that_was_asked_reaches_the_job, set_up),
         cmocka_unit_test_setup(a_default_memory_is_not_asked_for_by_hand, set_up),
         cmocka_unit_test_setup(a_long_run_becomes_a_job, set_up),
+        cmocka_unit_test_setup(a_job_answers_in_the_form_its_run_was_asked_for, set_up),
         cmocka_unit_test_setup(a_cancelled_call_kills_its_run_a_wait_does_not, set_up),
         cmocka_unit_test_setup(images_and_links_are_counted, set_up),
         cmocka_unit_test_setup(our_own_inability_is_an_error_with_its_mend, set_up),
