@@ -3,13 +3,20 @@
 
 #include <stddef.h>
 
-enum { OPT_JSON, OPT_CONFIG, OPT_BACKEND, OPT_ALLOW_WEAK };
+enum { OPT_CONFIG, OPT_BACKEND, OPT_ALLOW_WEAK, OPT_JSON }; /* of both tables */
+
+const struct sb_option sb_cli_settings_options[] = {
+    [OPT_CONFIG] = {"config", 0, "FILE", "instead of the usual configuration"},
+    [OPT_BACKEND] = {"backend", 0, "NAME", "instead of the best one here (see: llm-sandbox doctor)"},
+    [OPT_ALLOW_WEAK] = {"allow-weak", 0, NULL, "accepts a backend that keeps less than the default promises"},
+    {NULL, 0, NULL, NULL},
+};
 
 const struct sb_option sb_cli_choice_options[] = {
-    [OPT_JSON] = {"json", 0, NULL, "for programs"},
     [OPT_CONFIG] = {"config", 0, "FILE", "instead of the usual configuration"},
     [OPT_BACKEND] = {"backend", 0, "NAME", "languages of this backend, not of the best one"},
     [OPT_ALLOW_WEAK] = {"allow-weak", 0, NULL, "also of a weak one"},
+    [OPT_JSON] = {"json", 0, NULL, "for programs"},
     {NULL, 0, NULL, NULL},
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The options of commands that only look at a backend: --json, --config, --backend, --allow-weak. */
+ * Options that several commands have: --config, --backend, --allow-weak of all that serve, and
+ * --json too of those that only look. */
 #ifndef SB_CLI_CHOICE_H
 #define SB_CLI_CHOICE_H
 
@@ -13,6 +14,7 @@ struct sb_cli_choice {
     struct sb_config_want want;
 };
 
+extern const struct sb_option sb_cli_settings_options[]; /* without --json */
 extern const struct sb_option sb_cli_choice_options[];
 
 /* -1: what is wrong has been said, with how to ask for help. */

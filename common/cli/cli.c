@@ -8,8 +8,9 @@
 #include "cli/command.h"
 
 const struct sb_command *const sb_commands[] = {
-    &sb_command_run,    &sb_command_mcp,     &sb_command_doctor, &sb_command_languages,
-    &sb_command_config, &sb_command_version, &sb_command_help,   NULL,
+    &sb_command_run,     &sb_command_mcp,       &sb_command_serve,
+    &sb_command_doctor,  &sb_command_languages, &sb_command_config,
+    &sb_command_version, &sb_command_help,      NULL,
 };
 
 int sb_cli_fail(const struct sb_err *err, const char *mend)

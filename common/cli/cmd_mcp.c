@@ -1,157 +1,152 @@
 /* SPDX-License-Identifier: MIT
- * mcp: serves one MCP client on stdin and stdout, and ends with it. */
+ * mcp: serves one MCP client on stdin and stdout, and ends with it. Joins the running service,
+ * if there is one that knows all our settings; else it is a host by itself. */
+#include <stdio.h>
+
 #include "base/alloc.h"
-#include "cli/command.h"
-#include "cli/host.h"
+#include "cli/choice.h"
+#include "cli/join.h"
+#include "cli/serving.h"
+#include "platform/endpoint.h"
 #include "platform/stdio.h"
+#include "server/bridge.h"
 #include "server/mcp.h"
 
-#define PEER           "self" /* who started us: the only one there is on stdio */
-#define END_MS         200    /* from a reason to end to the end, whatever is under way */
-#define SWEEP_FIRST_MS 1000   /* dead hosts' files: not before the first answers */
-#define SWEEP_EVERY_MS 100
+#define PEER "self" /* who started us: the only one there is on stdio */
 
-struct command {
-    struct sb_cli_host own;
-    struct sb_host *host;
+/* ---- by itself ------------------------------------------------------------------------ */
+
+struct alone {
+    struct sb_serving serving;
+    struct sb_err broken;
     struct sb_mcp *mcp; /* NULL: closed */
-    uv_timer_t sweep, late;
-    bool ending;
 };
 
-static void on_late(uv_timer_t *timer)
+static void on_mcp_closed(void *ctx)
 {
-    struct command *c = timer->data;
+    struct alone *alone = ctx;
 
-    sb_cli_host_quit(&c->own, 0);
+    alone->mcp = NULL;
+    sb_serving_end(&alone->serving);
 }
 
-static void on_stopped(void *ctx)
+static void on_serving_end(void *ctx)
 {
-    struct command *c = ctx;
+    struct alone *alone = ctx;
 
-    sb_host_free(c->host);
-    c->host = NULL;
-}
-
-/* All that is under way ends; what hangs does not keep us. */
-static void end(struct command *c)
-{
-    if (c->ending)
-        return;
-    c->ending = true;
-    uv_close((uv_handle_t *)&c->sweep, NULL);
-    uv_timer_start(&c->late, on_late, END_MS, 0);
-    uv_unref((uv_handle_t *)&c->late);
-    sb_host_stop(c->host, on_stopped, c);
-}
-
-static void on_closed(void *ctx)
-{
-    struct command *c = ctx;
-
-    c->mcp = NULL;
-    end(c);
-}
-
-static void on_stop(void *ctx, enum sb_stop_reason reason)
-{
-    struct command *c = ctx;
-
-    (void)reason; /* a client that ends us is no failure */
-    if (c->ending || c->host == NULL)
-        sb_cli_host_quit(&c->own, 0);
-    if (c->mcp != NULL)
-        sb_mcp_close(c->mcp);
-    end(c);
-}
-
-static void on_sweep(uv_timer_t *timer)
-{
-    struct command *c = timer->data;
-
-    if (sb_instance_sweep(c->own.instance, 1) == 0)
-        uv_timer_stop(timer);
-}
-
-static void start_timers(struct command *c)
-{
-    uv_timer_init(&c->own.loop, &c->sweep);
-    uv_timer_init(&c->own.loop, &c->late);
-    c->sweep.data = c->late.data = c;
-    if (c->own.instance != NULL)
-        uv_timer_start(&c->sweep, on_sweep, SWEEP_FIRST_MS, SWEEP_EVERY_MS);
-    uv_unref((uv_handle_t *)&c->sweep);
+    if (alone->mcp != NULL)
+        sb_mcp_close(alone->mcp);
 }
 
 /* A server that can run nothing still answers: its client then shows why instead of "failed
  * to connect". */
-static int open_own(struct command *c, const struct sb_config_want *settings, struct sb_err *broken,
-                    struct sb_err *err)
+static int serve_alone(const struct sb_config_want *settings, int fd_out, struct sb_err *err)
 {
-    if (sb_cli_host_open(&c->own, settings, on_stop, c, broken) == 0)
-        return 0;
-    return sb_cli_host_open_bare(&c->own, on_stop, c, err);
+    struct alone *alone = sb_alloc(sizeof *alone);
+    int rc = -1;
+
+    if (sb_serving_open(&alone->serving, settings, &alone->broken, on_serving_end, alone, err) < 0)
+        goto done;
+    rc = sb_mcp_open(alone->serving.host, 0, fd_out, PEER, on_mcp_closed, alone, &alone->mcp, err);
+    if (rc < 0)
+        sb_serving_end(&alone->serving);
+    sb_serving_run(&alone->serving);
+done:
+    sb_free(alone);
+    return rc;
 }
 
-static int serve(struct command *c, const struct sb_config_want *settings, struct sb_err *err)
-{
-    struct sb_err broken = {0};
-    struct sb_host_want want;
-    int fd_out = -1;
+/* ---- through the service -------------------------------------------------------------- */
 
-    if (sb_stdout_take(&fd_out, err) < 0 || open_own(c, settings, &broken, err) < 0)
-        return -1;
-    want = (struct sb_host_want){.loop = &c->own.loop,
-                                 .instance = c->own.instance,
-                                 .guest = c->own.guest.data,
-                                 .config = broken.code == SB_OK ? &c->own.config : NULL,
-                                 .broken = broken.code != SB_OK ? &broken : NULL};
-    c->host = sb_host_new(&want);
-    start_timers(c);
-    if (sb_mcp_open(c->host, 0, fd_out, PEER, on_closed, c, &c->mcp, err) < 0)
-        end(c);
-    uv_run(&c->own.loop, UV_RUN_DEFAULT);
-    uv_close((uv_handle_t *)&c->late, NULL);
-    sb_cli_host_run(&c->own);
-    return err->code == SB_OK ? 0 : -1;
-}
-
-enum { OPT_CONFIG, OPT_BACKEND, OPT_ALLOW_WEAK };
-static const struct sb_option options[] = {
-    [OPT_CONFIG] = {"config", 0, "FILE", "instead of the usual configuration"},
-    [OPT_BACKEND] = {"backend", 0, "NAME", "instead of the best one here (see: llm-sandbox doctor)"},
-    [OPT_ALLOW_WEAK] = {"allow-weak", 0, NULL, "accepts a backend that keeps less than the default promises"},
-    {NULL, 0, NULL, NULL},
+struct joined {
+    struct sb_cli_host own; /* loop and signals */
+    struct sb_bridge *bridge;
 };
+
+static void on_bridge_closed(void *ctx)
+{
+    struct joined *joined = ctx;
+
+    joined->bridge = NULL;
+}
+
+static void on_stop(void *ctx, enum sb_stop_reason reason)
+{
+    struct joined *joined = ctx;
+
+    (void)reason;
+    if (joined->bridge != NULL)
+        sb_bridge_close(joined->bridge);
+    joined->bridge = NULL;
+}
+
+static void on_unused_closed(uv_handle_t *handle)
+{
+    sb_free(handle);
+}
+
+/* A service we may join; 0: there is none. Says why not, when one is there all the same. */
+static int find_service(uv_loop_t *loop, const struct sb_config_want *settings,
+                        struct sb_endpoint_found *found)
+{
+    struct sb_buf by;
+    struct sb_err err = {0};
+    bool hindered;
+
+    if (sb_endpoint_connect(loop, found, &err) < 0) {
+        if (err.code != SB_NOT_FOUND)
+            fprintf(stderr, "llm-sandbox: not joining the service: %s\n", err.text);
+        return 0;
+    }
+    sb_buf_init(&by, 4096);
+    hindered = sb_join_hindered(settings, found->ours, &by);
+    if (hindered) {
+        fprintf(stderr,
+                "llm-sandbox: not joining the running service, which does not know what is set here: %s\n",
+                by.data);
+        uv_close((uv_handle_t *)found->stream, on_unused_closed);
+    }
+    sb_buf_done(&by);
+    return !hindered;
+}
+
+/* 1: it was served; 0: there is no service for us. */
+static int serve_joined(const struct sb_config_want *settings, int fd_out, struct sb_err *err)
+{
+    struct joined *joined = sb_alloc(sizeof *joined);
+    struct sb_endpoint_found found;
+    int rc = -1;
+
+    if (sb_cli_host_open_bare(&joined->own, on_stop, joined, err) < 0)
+        goto done;
+    rc = find_service(&joined->own.loop, settings, &found);
+    if (rc == 1 &&
+        sb_bridge_open(found.stream, 0, fd_out, on_bridge_closed, joined, &joined->bridge, err) < 0)
+        rc = -1;
+    sb_cli_host_run(&joined->own);
+done:
+    sb_free(joined);
+    return rc;
+}
 
 static int mcp_main(int argc, char **argv)
 {
-    struct sb_options parser = {.table = options, .argc = argc, .at = 1, .argv = argv};
-    struct sb_config_want settings = {0};
-    const char *value;
+    struct sb_cli_choice choice = {0};
     struct sb_err err = {0};
-    struct command *c;
-    int found, status = 0;
+    int fd_out = -1, rc;
 
-    while ((found = sb_options_next(&parser, &value, &err)) >= 0) {
-        settings.file = found == OPT_CONFIG ? value : settings.file;
-        settings.backend = found == OPT_BACKEND ? value : settings.backend;
-        settings.allow_weak = settings.allow_weak || found == OPT_ALLOW_WEAK;
-    }
-    if (found == -1)
-        sb_fail(&err, SB_BAD_REQUEST, "'mcp' takes no operand ('%.80s')", value);
-    if (err.code != SB_OK)
-        return sb_cli_usage(&sb_command_mcp, &err);
-    c = sb_alloc(sizeof *c);
-    if (serve(c, &settings, &err) < 0)
-        status = sb_cli_fail(&err, "");
-    sb_free(c);
-    return status;
+    if (sb_cli_choice_parse(&sb_command_mcp, argc, argv, &choice) < 0)
+        return SB_EXIT_HOST;
+    if (sb_stdout_take(&fd_out, &err) < 0)
+        return sb_cli_fail(&err, "");
+    rc = serve_joined(&choice.want, fd_out, &err);
+    if (rc == 0)
+        rc = serve_alone(&choice.want, fd_out, &err);
+    return rc < 0 ? sb_cli_fail(&err, "") : 0;
 }
 
 const struct sb_command sb_command_mcp = {.name = "mcp",
                                           .summary = "serves an MCP client on stdin and stdout",
                                           .usage = "[--config FILE] [--backend NAME] [--allow-weak]",
-                                          .options = options,
+                                          .options = sb_cli_settings_options,
                                           .main = mcp_main};

@@ -29,7 +29,7 @@ struct sb_command {
 extern const struct sb_command *const sb_commands[]; /* NULL-terminated */
 
 extern const struct sb_command sb_command_run, sb_command_mcp, sb_command_doctor, sb_command_languages,
-    sb_command_config, sb_command_version, sb_command_help;
+    sb_command_config, sb_command_serve, sb_command_version, sb_command_help;
 
 /* "llm-sandbox: TEXT" and, when not empty, the mend on a second line, to stderr; returns SB_EXIT_HOST. */
 int sb_cli_fail(const struct sb_err *err, const char *mend);

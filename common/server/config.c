@@ -15,7 +15,6 @@
 
 #define VARIABLE_BYTES 4096
 #define BLANKS         " \t\r\n"
-#define FILE_VARIABLE  "LLM_SANDBOX_CONFIG"
 
 const char *sb_config_origin(const struct sb_config *config, enum sb_config_key key)
 {
@@ -295,7 +294,7 @@ static int take_environment(const struct sb_config_want *want, struct sb_argv *e
         if (!(variable->key == SB_KEY_BACKEND && want->backend != NULL) &&
             take_variable(variable->name, env, err) < 0)
             return -1;
-    return want->file == NULL ? take_variable(FILE_VARIABLE, env, err) : 0;
+    return want->file == NULL ? take_variable(SB_CONFIG_VARIABLE, env, err) : 0;
 }
 
 static int read_file(const char *path, bool named, struct sb_buf *out, bool *there, struct sb_err *err)
@@ -344,7 +343,7 @@ int sb_config_load(const struct sb_config_want *want, struct sb_config *out, str
     sb_buf_init(&text, SB_CONFIG_FILE_BYTES + 4096);
     if (take_environment(want, &env, err) < 0)
         goto done;
-    named = want->file != NULL ? want->file : sb_env_get(&env, FILE_VARIABLE);
+    named = want->file != NULL ? want->file : sb_env_get(&env, SB_CONFIG_VARIABLE);
     named = named != NULL && named[0] == '\0' ? NULL : named;
     if (named != NULL)
         sb_buf_adds(&path, named);

@@ -16,6 +16,7 @@
 struct sb_buf;
 
 #define SB_CONFIG_FILE_BYTES (256u * 1024)
+#define SB_CONFIG_VARIABLE   "LLM_SANDBOX_CONFIG" /* names the file */
 
 enum sb_config_key { /* rows of sb_config_fields, in its order */
                      SB_KEY_BACKEND,

@@ -3,8 +3,6 @@
  * or a terminal is a libuv stream; a file is read and written on the pool. */
 #include "server/conn.h"
 
-#include <stdbool.h>
-
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "server/line.h"
@@ -18,6 +16,8 @@ struct sb_conn {
     uv_loop_t *loop;
     struct sb_conn_events events;
     enum state state;
+    bool hold;             /* by the owner */
+    bool full;             /* on_drained is due */
     uv_stream_t *in, *out; /* NULL: a file; they may be the same */
     int file_in, file_out; /* -1: a stream */
     bool reading;          /* a stream is started, or a read of the file is under way */
@@ -163,7 +163,7 @@ static void deliver(struct sb_conn *conn)
     const char *at = conn->held.data, *line = NULL;
     size_t left = conn->held.len, len = 0;
 
-    while (conn->state == READING && left > 0)
+    while (conn->state == READING && !conn->hold && left > 0)
         switch (sb_line_next(&conn->lines, &at, &left, &line, &len)) {
         case SB_LINE_MORE:
             break;
@@ -253,7 +253,10 @@ static void wrote(struct sb_conn *conn, int status)
     write_more(conn);
     if (conn->state == CLOSING && !conn->writing) {
         end(conn);
-    } else if (conn->state == PAUSED && !conn->over && unsent(conn) <= SB_CONN_QUEUE_MAX) {
+    } else if (conn->full && conn->state != CLOSING && !conn->over && !sb_conn_is_full(conn)) {
+        conn->full = false;
+        conn->events.on_drained(conn->events.ctx);
+    } else if (conn->state == PAUSED && !conn->over && !sb_conn_is_full(conn)) {
         conn->state = READING;
         deliver(conn);
         if (conn->state != CLOSING)
@@ -322,8 +325,27 @@ void sb_conn_send(struct sb_conn *conn, const char *line, size_t len)
     sb_buf_add(&conn->waiting, line, len);
     sb_buf_addc(&conn->waiting, '\n');
     write_more(conn);
-    if (conn->state == READING && unsent(conn) > SB_CONN_QUEUE_MAX)
+    if (!sb_conn_is_full(conn))
+        return;
+    if (conn->events.on_drained)
+        conn->full = true;
+    else if (conn->state == READING)
         conn->state = PAUSED;
+}
+
+bool sb_conn_is_full(const struct sb_conn *conn)
+{
+    return unsent(conn) > SB_CONN_QUEUE_MAX;
+}
+
+void sb_conn_hold(struct sb_conn *conn, bool hold)
+{
+    conn->hold = hold;
+    if (hold || conn->state != READING)
+        return;
+    deliver(conn);
+    if (conn->state != CLOSING)
+        read_more(conn);
 }
 
 /* ---- from the first to the last ------------------------------------------------------ */
@@ -405,17 +427,14 @@ int sb_conn_open(uv_loop_t *loop, int fd_in, int fd_out, const struct sb_conn_ev
     return 0;
 }
 
-int sb_conn_adopt(uv_pipe_t *stream, const struct sb_conn_events *events, struct sb_conn **out,
-                  struct sb_err *err)
+struct sb_conn *sb_conn_adopt(uv_pipe_t *stream, const struct sb_conn_events *events)
 {
     struct sb_conn *conn = new_conn(stream->loop, events);
 
-    (void)err; /* what cannot be read is told by on_end */
     conn->in = conn->out = (uv_stream_t *)stream;
     own(conn, conn->in);
-    read_more(conn);
-    *out = conn;
-    return 0;
+    read_more(conn); /* what cannot be read is told by on_end */
+    return conn;
 }
 
 void sb_conn_close(struct sb_conn *conn)

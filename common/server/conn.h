@@ -5,6 +5,7 @@
 #ifndef SB_SERVER_CONN_H
 #define SB_SERVER_CONN_H
 
+#include <stdbool.h>
 #include <uv.h>
 
 #include "base/err.h"
@@ -25,18 +26,26 @@ struct sb_conn_events {
     void (*on_too_long)(void *ctx);
     void (*on_end)(void *ctx);    /* the client ended its side, or is gone; once */
     void (*on_closed)(void *ctx); /* the last word after sb_conn_close */
+    /* NULL, or: this conn never pauses by itself. Its owner asks sb_conn_is_full after each
+     * send, and is told here when it is no longer so. */
+    void (*on_drained)(void *ctx);
 };
 
 /* Takes two descriptors of ours (they may be the same): pipes, Unix sockets, files,
  * terminals. They are the conn's from now on, also on failure; 0, 1, 2 and terminals stay
- * open at its end, as libuv does with them. No event rings inside any of these calls. */
+ * open at its end, as libuv does with them. No event rings inside any of these calls, but
+ * for sb_conn_hold. */
 int sb_conn_open(uv_loop_t *loop, int fd_in, int fd_out, const struct sb_conn_events *events,
                  struct sb_conn **out, struct sb_err *err);
 /* Over a stream that is connected already; it is the conn's from now on (heap, freed by it). */
-int sb_conn_adopt(uv_pipe_t *stream, const struct sb_conn_events *events, struct sb_conn **out,
-                  struct sb_err *err);
+struct sb_conn *sb_conn_adopt(uv_pipe_t *stream, const struct sb_conn_events *events);
 /* Queues one line; adds the \n. Never blocks, never fails: a dead client is told by on_end. */
 void sb_conn_send(struct sb_conn *conn, const char *line, size_t len);
+/* More than SB_CONN_QUEUE_MAX is unsent. */
+bool sb_conn_is_full(const struct sb_conn *conn);
+/* While held, no line is delivered; the end is still seen. Letting go rings on_line inside
+ * this call: not from within on_line or on_too_long of the same conn. */
+void sb_conn_hold(struct sb_conn *conn, bool hold);
 /* Sends what is queued if the client takes it at once, then closes. Idempotent; no event
  * but on_closed follows, and that always does. */
 void sb_conn_close(struct sb_conn *conn);

@@ -12,7 +12,8 @@
 
 #include "base/buf.h"
 
-#define SB_LINE_MAX (16u * 1024 * 1024)
+#define SB_LINE_MAX           (16u * 1024 * 1024)
+#define SB_LINE_TOO_LONG_TEXT "the line is longer than 16 MiB" /* what its sender is told */
 
 struct sb_line_reader {
     struct sb_buf partial; /* of the line that has not ended */
@@ -26,7 +27,7 @@ void sb_line_done(struct sb_line_reader *reader);
 
 enum sb_line_kind { SB_LINE_MORE, SB_LINE_WHOLE, SB_LINE_TOO_LONG };
 /* Takes bytes from *bytes, *len (both advance). WHOLE: *line is valid until the next call. */
-enum sb_line_kind sb_line_next(struct sb_line_reader *reader, const char **bytes, size_t *len, const char **line,
-                               size_t *line_len);
+enum sb_line_kind sb_line_next(struct sb_line_reader *reader, const char **bytes, size_t *len,
+                               const char **line, size_t *line_len);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "server/line.h"
 #include "server/mcp_inner.h"
 #include "server/resource.h"
 
@@ -313,7 +314,7 @@ static void on_line(void *ctx, const char *line, size_t len)
 
 static void on_too_long(void *ctx)
 {
-    refuse(ctx, SB_RPC_PARSE, "the line is longer than 16 MiB");
+    refuse(ctx, SB_RPC_PARSE, SB_LINE_TOO_LONG_TEXT);
 }
 
 static void stop(struct sb_mcp *mcp, enum sb_request_event event)
@@ -339,23 +340,50 @@ static void on_conn_closed(void *ctx)
     on_closed(owner);
 }
 
-int sb_mcp_open(struct sb_host *host, int fd_in, int fd_out, const char *peer, void (*on_closed)(void *ctx),
-                void *ctx, struct sb_mcp **out, struct sb_err *err)
+static struct sb_mcp *new_mcp(struct sb_host *host, const char *peer, void (*on_closed)(void *ctx), void *ctx)
 {
     struct sb_mcp *mcp = sb_alloc(sizeof *mcp);
-    struct sb_conn_events events = {mcp, on_line, on_too_long, on_end, on_conn_closed};
 
-    if (sb_conn_open(sb_host_loop(host), fd_in, fd_out, &events, &mcp->conn, err) < 0) {
-        sb_free(mcp);
-        return -1;
-    }
     mcp->host = host;
     mcp->peer = sb_strdup(peer);
     mcp->version = SB_MCP_LATEST;
     mcp->on_closed = on_closed;
     mcp->ctx = ctx;
+    return mcp;
+}
+
+static struct sb_conn_events events_of(struct sb_mcp *mcp)
+{
+    return (struct sb_conn_events){.ctx = mcp,
+                                   .on_line = on_line,
+                                   .on_too_long = on_too_long,
+                                   .on_end = on_end,
+                                   .on_closed = on_conn_closed};
+}
+
+int sb_mcp_open(struct sb_host *host, int fd_in, int fd_out, const char *peer, void (*on_closed)(void *ctx),
+                void *ctx, struct sb_mcp **out, struct sb_err *err)
+{
+    struct sb_mcp *mcp = new_mcp(host, peer, on_closed, ctx);
+    struct sb_conn_events events = events_of(mcp);
+
+    if (sb_conn_open(sb_host_loop(host), fd_in, fd_out, &events, &mcp->conn, err) < 0) {
+        sb_free(mcp->peer);
+        sb_free(mcp);
+        return -1;
+    }
     *out = mcp;
     return 0;
+}
+
+struct sb_mcp *sb_mcp_adopt(struct sb_host *host, uv_pipe_t *stream, const char *peer,
+                            void (*on_closed)(void *ctx), void *ctx)
+{
+    struct sb_mcp *mcp = new_mcp(host, peer, on_closed, ctx);
+    struct sb_conn_events events = events_of(mcp);
+
+    mcp->conn = sb_conn_adopt(stream, &events);
+    return mcp;
 }
 
 void sb_mcp_close(struct sb_mcp *mcp)

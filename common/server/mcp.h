@@ -16,8 +16,11 @@ struct sb_mcp;
 
 /* Serves the client on these descriptors. `peer` is the OS user ("uid:1000"). on_closed is
  * the last word, after the client ended or sb_mcp_close. */
-int sb_mcp_open(struct sb_host *host, int fd_in, int fd_out, const char *peer, void (*on_closed)(void *ctx), void *ctx,
-                struct sb_mcp **out, struct sb_err *err);
+int sb_mcp_open(struct sb_host *host, int fd_in, int fd_out, const char *peer, void (*on_closed)(void *ctx),
+                void *ctx, struct sb_mcp **out, struct sb_err *err);
+/* The same over a stream that is connected already; it is the mcp's (heap, freed by it). */
+struct sb_mcp *sb_mcp_adopt(struct sb_host *host, uv_pipe_t *stream, const char *peer,
+                            void (*on_closed)(void *ctx), void *ctx);
 void sb_mcp_close(struct sb_mcp *mcp); /* kills what its requests run */
 
 #endif

@@ -57,7 +57,7 @@ static void on_closed(void *ctx)
 
 static int open_echo(struct echo *echo, int fd_in, int fd_out)
 {
-    struct sb_conn_events events = {echo, on_line, on_too_long, on_end, on_closed};
+    struct sb_conn_events events = {echo, on_line, on_too_long, on_end, on_closed, NULL};
     struct sb_err err;
 
     memset(echo, 0, sizeof *echo);
@@ -230,9 +230,8 @@ static void what_is_no_stream_is_refused(void **state)
 static void stream_that_was_accepted_is_adopted(void **state)
 {
     struct echo echo = {0};
-    struct sb_conn_events events = {&echo, on_line, on_too_long, on_end, on_closed};
+    struct sb_conn_events events = {&echo, on_line, on_too_long, on_end, on_closed, NULL};
     uv_pipe_t *stream = sb_alloc(sizeof *stream);
-    struct sb_err err;
     int pair[2];
 
     (void)state;
@@ -240,7 +239,7 @@ static void stream_that_was_accepted_is_adopted(void **state)
     assert_int_equal(uv_loop_init(&echo.loop), 0);
     uv_pipe_init(&echo.loop, stream, 0);
     assert_int_equal(uv_pipe_open(stream, pair[0]), 0);
-    assert_int_equal(sb_conn_adopt(stream, &events, &echo.conn, &err), 0);
+    echo.conn = sb_conn_adopt(stream, &events);
     assert_int_equal(write(pair[1], "one\n", 4), 4);
     shutdown(pair[1], SHUT_WR);
     run_to_the_end(&echo);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/join.h"
+
+#include <string.h>
+#include <uv.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/path.h"
+#include "platform/dirs.h"
+
+/* "SANDBOX_" is a prefix, the others are whole names. */
+static const char *const variables[] = {"BACKEND",     "NAMESPACE",       "COMMIT_CONTAINER", "KEEP_TEMPLATE",
+                                        "DOCKER_HOST", "CONTAINER_HOST",  "KUBECONFIG",       "R_REPO",
+                                        "SANDBOX_",    SB_CONFIG_VARIABLE};
+
+static bool hinders(const char *name)
+{
+    for (size_t i = 0; i < SB_COUNT(variables); i++) {
+        size_t len = strlen(variables[i]);
+
+        if (strncmp(name, variables[i], len) == 0 && (name[len] == '\0' || variables[i][len - 1] == '_'))
+            return true;
+    }
+    return false;
+}
+
+static bool is_blank(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == '\0';
+}
+
+static bool variable_is_set(struct sb_buf *by)
+{
+    uv_env_item_t *items;
+    int count;
+
+    if (uv_os_environ(&items, &count) < 0)
+        return false;
+    for (int i = 0; i < count && by->len == 0; i++)
+        if (hinders(items[i].name) && !is_blank(items[i].value))
+            sb_buf_adds(by, items[i].name);
+    uv_os_free_environ(items, count);
+    return by->len > 0;
+}
+
+static bool file_is_there(struct sb_buf *by)
+{
+    struct sb_buf path;
+    uv_fs_t request;
+    bool there;
+
+    sb_buf_init(&path, SB_PATH_MAX_BYTES);
+    there = sb_dir_config_file(&path, NULL) == 0 && uv_fs_stat(NULL, &request, path.data, NULL) == 0;
+    if (there) {
+        uv_fs_req_cleanup(&request);
+        sb_buf_adds(by, path.data);
+    }
+    sb_buf_done(&path);
+    return there;
+}
+
+bool sb_join_hindered(const struct sb_config_want *settings, bool ours, struct sb_buf *by)
+{
+    const char *option = settings->file         ? "--config"
+                         : settings->backend    ? "--backend"
+                         : settings->allow_weak ? "--allow-weak"
+                                                : NULL;
+
+    if (option) {
+        sb_buf_adds(by, option);
+        return true;
+    }
+    return variable_is_set(by) || (!ours && file_is_there(by));
+}
