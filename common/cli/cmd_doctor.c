@@ -149,6 +149,7 @@ static int survey(struct command *c, const struct sb_cli_choice *choice)
         return sb_cli_fail(&err, "");
     sb_instance_sweep(c->host.instance, 1000);
     sb_doctor_settings(&c->report, &c->host.config);
+    c->report.service = sb_join_ask(&c->host.loop, &choice->want, &c->report.service_why);
     next_backend(c);
     sb_cli_host_run(&c->host);
     sb_buf_init(&out, TEXT_MAX);

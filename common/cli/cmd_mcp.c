@@ -7,7 +7,6 @@
 #include "cli/choice.h"
 #include "cli/join.h"
 #include "cli/serving.h"
-#include "platform/endpoint.h"
 #include "platform/stdio.h"
 #include "server/bridge.h"
 #include "server/mcp.h"
@@ -80,48 +79,22 @@ static void on_stop(void *ctx, enum sb_stop_reason reason)
     joined->bridge = NULL;
 }
 
-static void on_unused_closed(uv_handle_t *handle)
-{
-    sb_free(handle);
-}
-
-/* A service we may join; 0: there is none. Says why not, when one is there all the same. */
-static int find_service(uv_loop_t *loop, const struct sb_config_want *settings,
-                        struct sb_endpoint_found *found)
-{
-    struct sb_buf by;
-    struct sb_err err = {0};
-    bool hindered;
-
-    if (sb_endpoint_connect(loop, found, &err) < 0) {
-        if (err.code != SB_NOT_FOUND)
-            fprintf(stderr, "llm-sandbox: not joining the service: %s\n", err.text);
-        return 0;
-    }
-    sb_buf_init(&by, 4096);
-    hindered = sb_join_hindered(settings, found->ours, &by);
-    if (hindered) {
-        fprintf(stderr,
-                "llm-sandbox: not joining the running service, which does not know what is set here: %s\n",
-                by.data);
-        uv_close((uv_handle_t *)found->stream, on_unused_closed);
-    }
-    sb_buf_done(&by);
-    return !hindered;
-}
-
 /* 1: it was served; 0: there is no service for us. */
 static int serve_joined(const struct sb_config_want *settings, int fd_out, struct sb_err *err)
 {
     struct joined *joined = sb_alloc(sizeof *joined);
-    struct sb_endpoint_found found;
+    struct sb_err why = {0};
+    uv_pipe_t *stream = NULL;
+    enum sb_join join;
     int rc = -1;
 
     if (sb_cli_host_open_bare(&joined->own, on_stop, joined, err) < 0)
         goto done;
-    rc = find_service(&joined->own.loop, settings, &found);
-    if (rc == 1 &&
-        sb_bridge_open(found.stream, 0, fd_out, on_bridge_closed, joined, &joined->bridge, err) < 0)
+    join = sb_join_service(&joined->own.loop, settings, &stream, &why);
+    rc = join == SB_JOIN_YES;
+    if (join == SB_JOIN_NOT)
+        fprintf(stderr, "llm-sandbox: working without the running service: %s\n", why.text);
+    if (rc == 1 && sb_bridge_open(stream, 0, fd_out, on_bridge_closed, joined, &joined->bridge, err) < 0)
         rc = -1;
     sb_cli_host_run(&joined->own);
 done:

@@ -127,12 +127,22 @@ static void language_text(const struct sb_doctor_language *row, struct sb_buf *o
         sb_buf_addf(out, "%12s   on your PATH, not used in boxes: %s\n", "", row->passed_over);
 }
 
+static void service_text(const struct sb_doctor *doctor, struct sb_buf *out)
+{
+    sb_buf_adds(out, doctor->service == SB_JOIN_NONE  ? "Service: none runs here; mcp works by itself\n\n"
+                     : doctor->service == SB_JOIN_YES ? "Service: one runs; mcp joins it\n\n"
+                                                      : "Service: one runs; mcp works without it: ");
+    if (doctor->service == SB_JOIN_NOT)
+        sb_buf_addf(out, "%s\n\n", doctor->service_why.text);
+}
+
 void sb_doctor_text(const struct sb_doctor *doctor, struct sb_buf *out)
 {
     sb_buf_addf(out, "llm-sandbox %s\n\n", SB_VERSION);
     for (size_t i = 0; i < doctor->idle_count; i++)
         sb_buf_addf(out, "%s%-22s %s\n%s", i == 0 ? "Settings that change nothing:\n" : "",
                     doctor->idle[i][0], doctor->idle[i][1], i + 1 == doctor->idle_count ? "\n" : "");
+    service_text(doctor, out);
     sb_buf_adds(out, "Backends, measured just now:\n");
     for (size_t i = 0; i < doctor->backend_count; i++)
         backend_text(&doctor->backends[i], out);
@@ -197,6 +207,11 @@ void sb_doctor_json(const struct sb_doctor *doctor, struct sb_buf *out)
         sb_json_close_object(&json);
     }
     sb_json_close_array(&json);
+    sb_json_open_object(&json, "service");
+    sb_json_put_bool(&json, "running", doctor->service != SB_JOIN_NONE);
+    sb_json_put_bool(&json, "joined", doctor->service == SB_JOIN_YES);
+    sb_json_put_string(&json, "why", doctor->service == SB_JOIN_NOT ? doctor->service_why.text : NULL);
+    sb_json_close_object(&json);
     sb_json_open_array(&json, "backends");
     for (size_t i = 0; i < doctor->backend_count; i++)
         backend_json(&doctor->backends[i], &json);

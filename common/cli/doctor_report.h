@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "cli/join.h"
 #include "languages/language.h"
 #include "sandbox/probe.h"
 #include "server/config.h"
@@ -28,6 +29,8 @@ struct sb_doctor {
     size_t language_count;
     const char *idle[SB_DOCTOR_SETTINGS][2]; /* a variable that is set and why it changes nothing */
     size_t idle_count;
+    enum sb_join service; /* what mcp would do */
+    struct sb_err service_why;
 };
 
 void sb_doctor_done(struct sb_doctor *doctor);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/join.h"
 
+#include <stdbool.h>
 #include <string.h>
-#include <uv.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/path.h"
 #include "platform/dirs.h"
+#include "platform/endpoint.h"
 
 /* "SANDBOX_" is a prefix, the others are whole names. */
 static const char *const variables[] = {"BACKEND",     "NAMESPACE",       "COMMIT_CONTAINER", "KEEP_TEMPLATE",
@@ -60,7 +61,7 @@ static bool file_is_there(struct sb_buf *by)
     return there;
 }
 
-bool sb_join_hindered(const struct sb_config_want *settings, bool ours, struct sb_buf *by)
+static bool is_hindered(const struct sb_config_want *settings, bool ours, struct sb_buf *by)
 {
     const char *option = settings->file         ? "--config"
                          : settings->backend    ? "--backend"
@@ -72,4 +73,39 @@ bool sb_join_hindered(const struct sb_config_want *settings, bool ours, struct s
         return true;
     }
     return variable_is_set(by) || (!ours && file_is_there(by));
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    sb_free(handle);
+}
+
+enum sb_join sb_join_service(uv_loop_t *loop, const struct sb_config_want *settings, uv_pipe_t **stream,
+                             struct sb_err *why)
+{
+    struct sb_endpoint_found found;
+    struct sb_buf by;
+    bool hindered;
+
+    if (sb_endpoint_connect(loop, &found, why) < 0)
+        return why->code == SB_NOT_FOUND ? SB_JOIN_NONE : SB_JOIN_NOT;
+    sb_buf_init(&by, SB_PATH_MAX_BYTES);
+    hindered = is_hindered(settings, found.ours, &by);
+    if (hindered) {
+        sb_fail(why, SB_DENIED, "it does not know what is set here: %s", by.data);
+        uv_close((uv_handle_t *)found.stream, on_closed);
+    }
+    sb_buf_done(&by);
+    *stream = found.stream;
+    return hindered ? SB_JOIN_NOT : SB_JOIN_YES;
+}
+
+enum sb_join sb_join_ask(uv_loop_t *loop, const struct sb_config_want *settings, struct sb_err *why)
+{
+    uv_pipe_t *stream = NULL;
+    enum sb_join join = sb_join_service(loop, settings, &stream, why);
+
+    if (join == SB_JOIN_YES)
+        uv_close((uv_handle_t *)stream, on_closed);
+    return join;
 }

@@ -4,14 +4,22 @@
 #ifndef SB_CLI_JOIN_H
 #define SB_CLI_JOIN_H
 
-#include <stdbool.h>
+#include <uv.h>
 
 #include "server/config.h"
 
-struct sb_buf;
+enum sb_join {
+    SB_JOIN_NONE, /* no service runs here */
+    SB_JOIN_NOT,  /* one runs, and is not for us */
+    SB_JOIN_YES
+};
 
-/* True, and `by` is the first setting that hinders: "--backend", "SANDBOX_MEMORY", a file. A
- * blank variable is not set. `ours`: the service runs as our user, and has read our user's file. */
-bool sb_join_hindered(const struct sb_config_want *settings, bool ours, struct sb_buf *by);
+/* YES: `stream` is connected to it (heap, the caller's). NOT: `why` says what hinders: a
+ * service of somebody else, or the first setting ("--backend", "SANDBOX_MEMORY", a file). A
+ * blank variable is not set; a service of our own user has read our user's file. */
+enum sb_join sb_join_service(uv_loop_t *loop, const struct sb_config_want *settings, uv_pipe_t **stream,
+                             struct sb_err *why);
+/* Only looks. */
+enum sb_join sb_join_ask(uv_loop_t *loop, const struct sb_config_want *settings, struct sb_err *why);
 
 #endif
