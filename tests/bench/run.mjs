@@ -2,14 +2,14 @@
 // node tests/bench/run.mjs [ROUNDS]: what `llm-sandbox run` costs over bare bwrap, interleaved
 // in one go so that both meet the same machine. Prints medians in ms and the ratio.
 //
-// Raw is `bwrap --unshare-all` with the binds, tmpfs, /proc and /dev of our boxes and
-// `/usr/bin/python3 FILE`: no uid drop, no guest, no remounts, no made-up /etc, no limits.
-// Each time contains what node needs to start and reap a process; row `true` shows it.
+// Raw is what raw.mjs says. Each time contains what node needs to start and reap a process; row
+// `true` shows it.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { median, raw } from './raw.mjs';
 
 const top = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const product = process.env.LLM_SANDBOX ?? join(top, 'build/linux/llm-sandbox');
@@ -21,14 +21,6 @@ const languages = [
     { name: 'javascript', program: '/usr/bin/node', args: [], file: 'main.js', code: 'console.log(1)\n' },
 ].filter((language) => existsSync(language.program));
 
-const raw = (language, file) => [
-    '/usr/bin/bwrap', '--unshare-all', '--ro-bind', '/usr', '/usr', '--symlink', 'usr/bin', '/bin',
-    '--symlink', 'usr/sbin', '/sbin', '--symlink', 'usr/lib', '/lib', '--symlink', 'usr/lib64', '/lib64',
-    '--proc', '/proc', '--dev', '/dev', '--size', '268435456', '--tmpfs', '/sandbox', '--size', '67108864',
-    '--tmpfs', '/dev/shm', '--ro-bind', file, `/sandbox/${language.file}`, '--chdir', '/sandbox',
-    language.program, ...language.args, language.file,
-];
-
 function time([program, ...args], expected) {
     const began = process.hrtime.bigint();
     const { status, stdout, stderr } = spawnSync(program, args, { env: { PATH: '/usr/bin' }, cwd: folder });
@@ -36,8 +28,6 @@ function time([program, ...args], expected) {
     if (status !== 0 || String(stdout) !== expected) throw new Error(`${program} ${args}: ${status} ${stderr}`);
     return ms;
 }
-
-const median = (list) => list.sort((a, b) => a - b)[list.length >> 1];
 
 try {
     const empty = [];
