@@ -96,3 +96,40 @@ void sb_capture_tail(const struct sb_capture *capture, struct sb_buf *out)
     sb_buf_add(out, capture->tail + capture->tail_at, capture->tail_len - capture->tail_at);
     sb_buf_add(out, capture->tail, capture->tail_at);
 }
+
+/* The bytes that lie at `offset` in one piece; 0: it was dropped, or not seen yet. */
+static size_t piece_at(const struct sb_capture *capture, uint64_t offset, const char **bytes)
+{
+    uint64_t tail = capture->total - capture->tail_len;
+    size_t at, ring;
+
+    if (offset < capture->head_len) {
+        *bytes = capture->head + offset;
+        return capture->head_len - (size_t)offset;
+    }
+    if (offset < tail || offset >= capture->total)
+        return 0;
+    at = (size_t)(offset - tail);
+    ring = (capture->tail_at + at) % capture->half;
+    *bytes = capture->tail + ring;
+    at = capture->tail_len - at;
+    return at < capture->half - ring ? at : capture->half - ring;
+}
+
+void sb_capture_read(const struct sb_capture *capture, uint64_t *offset, size_t most, struct sb_buf *out)
+{
+    uint64_t at = *offset;
+    const char *bytes = "";
+    size_t piece;
+
+    if (at >= capture->head_len && at < capture->total - capture->tail_len)
+        at = capture->total - capture->tail_len;
+    *offset = at;
+    while (most > 0 && (piece = piece_at(capture, at, &bytes)) > 0) {
+        if (piece > most)
+            piece = most;
+        sb_buf_add(out, bytes, piece);
+        at += piece;
+        most -= piece;
+    }
+}

@@ -25,5 +25,8 @@ uint64_t sb_capture_omitted(const struct sb_capture *capture);
 /* Head, then tail, in order. */
 void sb_capture_head(const struct sb_capture *capture, struct sb_buf *out);
 void sb_capture_tail(const struct sb_capture *capture, struct sb_buf *out);
+/* At most `most` bytes from byte *offset of all that were seen, up to what was dropped; inside
+ * of that, *offset goes on to its end. */
+void sb_capture_read(const struct sb_capture *capture, uint64_t *offset, size_t most, struct sb_buf *out);
 
 #endif

@@ -45,6 +45,11 @@ const char *sb_run_id(const struct sb_run *run)
     return run->id;
 }
 
+const struct sb_capture *sb_run_output(const struct sb_run *run, enum sb_channel channel)
+{
+    return &run->result.output[channel - SB_CHAN_OUT];
+}
+
 enum sb_run_state sb_run_state(const struct sb_run *run)
 {
     return run->state;

@@ -134,6 +134,7 @@ void sb_run_send_end(struct sb_run *run);
 void sb_run_consumed(struct sb_run *run, enum sb_channel channel, size_t bytes);
 const char *sb_run_id(const struct sb_run *run); /* r_... */
 enum sb_run_state sb_run_state(const struct sb_run *run);
+const struct sb_capture *sb_run_output(const struct sb_run *run, enum sb_channel channel); /* so far */
 struct sb_box *sb_run_box(struct sb_run *run);   /* NULL before it is open */
 
 #endif

@@ -2,7 +2,6 @@
 #include "server/excerpt.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 
 #include "base/terminal.h"
 #include "base/utf8.h"
@@ -208,20 +207,21 @@ void sb_put_number(uint64_t number, struct sb_buf *out)
 }
 
 /* Where the rest is, on a line of its own, within MARK_CHARS. */
-static void put_mark(const struct excerpt *excerpt, const struct sb_run_result *result, size_t stream,
-                     const char *run_id, struct sb_buf *out)
+static void put_mark(const struct excerpt *excerpt, const struct sb_excerpt_want *want, size_t stream,
+                     struct sb_buf *out)
 {
     if (out->len > 0 && out->data[out->len - 1] != '\n')
         sb_buf_addc(out, '\n');
     sb_buf_adds(out, "[... ");
     sb_put_number(excerpt->omitted, out);
     sb_buf_adds(out, " bytes omitted");
-    if (result->not_kept != NULL) {
+    if (want->result->not_kept != NULL) {
         sb_buf_adds(out, "; they are not kept]\n");
         return;
     }
-    sb_buf_addf(out, "; read_file run_id=%s path=@%s offset=%" PRIu64 "]\n", run_id,
-                stream == 0 ? "stdout" : "stderr", excerpt->offset);
+    sb_buf_addf(out, "; read_file run_id=%s path=@%s offset=%" PRIu64 "%s]\n", want->run_id,
+                stream == 0 ? "stdout" : "stderr", excerpt->offset,
+                want->so_far ? " when the run has ended" : "");
 }
 
 static void put_stream(const struct sb_excerpt_want *want, size_t stream, size_t room, bool whole,
@@ -234,7 +234,7 @@ static void put_stream(const struct sb_excerpt_want *want, size_t stream, size_t
     sb_buf_init(out, excerpt.head.len + excerpt.tail.len + MARK_CHARS);
     sb_buf_add(out, excerpt.head.data, excerpt.head.len);
     if (excerpt.omitted > 0)
-        put_mark(&excerpt, want->result, stream, want->run_id, out);
+        put_mark(&excerpt, want, stream, out);
     sb_buf_add(out, excerpt.tail.data, excerpt.tail.len);
     sb_buf_done(&excerpt.head);
     sb_buf_done(&excerpt.tail);

@@ -5,6 +5,7 @@
 #ifndef SB_SERVER_EXCERPT_H
 #define SB_SERVER_EXCERPT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ struct sb_excerpt_want {
     const char *run_id;
     size_t room;        /* characters of both streams */
     size_t stderr_room; /* of them, when both overflow */
+    bool so_far;        /* it runs on: the rest can be read later */
     sb_weigh *weigh;
 };
 /* Initialises and fills both. */

@@ -496,7 +496,8 @@ int sb_job_read(struct sb_job *job, const char *path, uint64_t offset, size_t mo
     int rc = -1;
 
     if (!job->ended)
-        return sb_fail(err, SB_NOT_FOUND, "run %s has not ended: its output and files can be read then",
+        return sb_fail(err, SB_NOT_FOUND, "run %s has not ended: its output and files can be read then, its stdout "
+                       "so far by job with an offset",
                        job->id);
     sb_buf_init(&name, SB_PATH_MAX_BYTES + 2);
     if (kept_name(job, path, &name, err) == 0)

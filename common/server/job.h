@@ -78,4 +78,14 @@ const struct sb_run_result *sb_job_result(const struct sb_job *job);
 int sb_job_read(struct sb_job *job, const char *path, uint64_t offset, size_t most, struct sb_buf *out,
                 uint64_t *total, struct sb_err *err);
 
+/* While the job runs: at most `most` bytes of its stdout from *offset, which goes on over what was
+ * dropped; *total is what came so far. Nothing comes between the program's end and the job's. */
+void sb_job_peek(const struct sb_job *job, uint64_t *offset, size_t most, struct sb_buf *out,
+                 uint64_t *total);
+/* When it has ended: where byte `offset` of all its stdout lies in what sb_job_read reads of it; what
+ * was dropped is the line that says so. */
+uint64_t sb_job_kept_at(const struct sb_job *job, uint64_t offset);
+/* The ends of stderr so far, enough for an answer; the caller's. */
+void sb_job_stderr(const struct sb_job *job, struct sb_capture *out);
+
 #endif

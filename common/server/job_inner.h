@@ -36,6 +36,9 @@ struct sb_job {
     char **left_out; /* per artifact that came: why it is not kept, or NULL */
     size_t artifacts;
     struct sb_run_result result;
+    struct sb_kept_stdout {
+        uint64_t head, gap, tail; /* bytes; the gap is the line about what was dropped */
+    } kept_stdout;
     struct sb_last_line last_line;
     struct sb_buf last_line_text;
     struct sb_job_wait *waits;

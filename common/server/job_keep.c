@@ -180,6 +180,13 @@ static int keep_now(struct sb_kept *kept, const char *name, const struct sb_buf 
     return sb_kept_add(kept, name, bytes->data, bytes->len, err) < 0 ? -1 : sb_kept_end(kept, name, err);
 }
 
+static void note_stdout(struct sb_job *job, const struct sb_capture *capture, const struct sb_buf *bytes)
+{
+    job->kept_stdout.head = capture->head_len;
+    job->kept_stdout.gap = bytes->len - bytes_kept(capture);
+    job->kept_stdout.tail = capture->tail_len;
+}
+
 void sb_job_keep(struct sb_job *job, const struct sb_run_result *result)
 {
     struct writing *writing = sb_alloc(sizeof *writing);
@@ -192,6 +199,8 @@ void sb_job_keep(struct sb_job *job, const struct sb_run_result *result)
         struct sb_buf *bytes = &writing->bytes[i];
 
         put_stream(&result->output[i], bytes);
+        if (i == 0)
+            note_stdout(job, &result->output[i], bytes);
         if (writing->err.code != SB_OK)
             continue;
         if (large && bytes->len > SB_KEPT_SMALL)
@@ -204,4 +213,38 @@ void sb_job_keep(struct sb_job *job, const struct sb_run_result *result)
         return;
     on_worker(&writing->request); /* what no worker took */
     written(writing);
+}
+
+/* ---- so far ------------------------------------------------------------------------- */
+
+/* NULL: not started, or over. */
+static const struct sb_capture *output_of(const struct sb_job *job, enum sb_channel channel)
+{
+    return job->run != NULL && !job->keeping && !job->ended ? sb_run_output(job->run, channel) : NULL;
+}
+
+void sb_job_peek(const struct sb_job *job, uint64_t *offset, size_t most, struct sb_buf *out, uint64_t *total)
+{
+    const struct sb_capture *capture = output_of(job, SB_CHAN_OUT);
+
+    if (capture != NULL)
+        sb_capture_read(capture, offset, most, out);
+    *total = capture != NULL ? capture->total : job->result.output[0].total;
+}
+
+uint64_t sb_job_kept_at(const struct sb_job *job, uint64_t offset)
+{
+    const struct sb_kept_stdout *kept = &job->kept_stdout;
+    uint64_t tail = job->result.output[0].total - kept->tail;
+
+    if (offset < tail)
+        return offset < kept->head ? offset : kept->head;
+    return kept->head + kept->gap + (offset - tail);
+}
+
+void sb_job_stderr(const struct sb_job *job, struct sb_capture *out)
+{
+    const struct sb_capture *capture = output_of(job, SB_CHAN_ERR);
+
+    copy_ends(capture != NULL ? capture : &job->result.output[1], out);
 }

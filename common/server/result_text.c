@@ -164,20 +164,50 @@ static void put_stream(const char *name, const struct sb_buf *text, struct sb_bu
         sb_buf_addc(out, '\n');
 }
 
-void sb_result_text(const struct sb_run_result *result, const char *run_id, struct sb_buf *out)
+/* Within `most` characters, which have room for more than the lines before the streams. */
+static void put_result(const struct sb_run_result *result, const char *run_id, size_t most, struct sb_buf *out)
 {
-    struct sb_excerpt_want want = {
-        .result = result, .run_id = run_id, .stderr_room = SB_RESULT_STDERR_CHARS, .weigh = sb_weigh_one};
+    struct sb_excerpt_want want = {.result = result, .run_id = run_id, .weigh = sb_weigh_one};
     size_t start = out->len;
     struct sb_buf streams[2];
 
     put_status(result, run_id, out);
     put_hint(result, out);
     put_files(result, run_id, out);
-    want.room = SB_RESULT_CHARS - STREAM_CHARS - 2 -
-                sb_weigh_text(out->data + start, out->len - start, sb_weigh_one);
+    want.room = most - STREAM_CHARS - 2 - sb_weigh_text(out->data + start, out->len - start, sb_weigh_one);
+    want.stderr_room = want.room < SB_RESULT_STDERR_CHARS ? want.room : SB_RESULT_STDERR_CHARS;
     sb_excerpt_both(&want, streams);
     put_stream("stdout", &streams[0], out);
+    put_stream("stderr", &streams[1], out);
+    sb_buf_done(&streams[0]);
+    sb_buf_done(&streams[1]);
+}
+
+void sb_result_text(const struct sb_run_result *result, const char *run_id, struct sb_buf *out)
+{
+    put_result(result, run_id, SB_RESULT_CHARS, out);
+}
+
+void sb_result_beside(const struct sb_run_result *result, const char *run_id, struct sb_buf *out)
+{
+    struct sb_run_result rest = *result;
+
+    memset(&rest.output[0], 0, sizeof rest.output[0]);
+    put_result(&rest, run_id, SB_RESULT_BESIDE_CHARS, out);
+}
+
+void sb_result_so_far(const struct sb_capture *errors, const char *run_id, struct sb_buf *out)
+{
+    struct sb_run_result result = {.output = {[1] = *errors}};
+    const struct sb_excerpt_want want = {.result = &result,
+                                         .run_id = run_id,
+                                         .room = SB_RESULT_SO_FAR_CHARS,
+                                         .stderr_room = SB_RESULT_SO_FAR_CHARS,
+                                         .so_far = true,
+                                         .weigh = sb_weigh_one};
+    struct sb_buf streams[2];
+
+    sb_excerpt_both(&want, streams);
     put_stream("stderr", &streams[1], out);
     sb_buf_done(&streams[0]);
     sb_buf_done(&streams[1]);

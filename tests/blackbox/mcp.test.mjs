@@ -240,6 +240,49 @@ describe('runs and the client', together, () => {
         assert.equal(JSON.parse((await byDefault.call('job', { job_id: other })).text).stdout, '1\n');
     });
 
+    test('a job that runs is followed by offset, to its last byte', async t => {
+        const client = await server(t);
+        const answer = await client.run(`import sys, time
+out = sys.stdout.buffer
+out.write("é🙂x€".encode() * 2000 + b"\\xf0\\x9f"); out.flush()
+print("oops", file=sys.stderr, flush=True)
+time.sleep(1.5)
+out.write(b"\\x99\\x82 whole\\n"); out.flush()`, { wait: 0 });
+        const [, job_id] = answer.text.match(/job_id=(r_[a-z2-7]{16})/);
+        await until('it has written', async () => /of 20002 so far/.test((await client.call('job', { job_id, offset: 0, wait: 0 })).text));
+        const states = [];
+        const all = await readOn(client, { job_id, offset: 0, wait: 0.2 }, ({ text, texts }) => {
+            states.push(texts[0].split(' ', 1)[0]);
+            assert.ok(!text.includes('\ufffd') && !text.includes('base64'), text.slice(-200));
+            assert.ok(!/^(running|exit)/.test(text) || text.includes('\nstderr:\noops\n'), text.slice(0, 200));
+        });
+        assert.equal(all.toString(), 'é🙂x€'.repeat(2000) + '🙂 whole\n');
+        assert.ok(states.filter(state => state === 'running').length > 3 && states.includes('exit'), states.join());
+        const behind = await client.call('job', { job_id, offset: all.length + 1 });
+        assert.equal(behind.isError, true);
+        assert.match(behind.text, /^offset 20012 is behind the end: stdout had 20011 bytes/);
+    });
+
+    for (const [what, before] of [['while it runs', 'time.sleep(600)'], ['when it has ended', '']])
+        test(`a job that wrote more than is kept, followed ${what}`, async t => {
+            const client = await server(t);
+            const line = 'x'.repeat(99) + '\n', lines = 100_000; // 10 MB, of which 8 MiB are kept
+            const answer = await client.run(`import sys, time\nfor i in range(${lines}): sys.stdout.write("x" * 99 + "\\n")\nsys.stdout.flush()\n${before}`, { wait: before ? 0 : 45 });
+            const job_id = answer.text.match(/r_[a-z2-7]{16}/)[0], half = 4 * 1024 * 1024, total = line.length * lines;
+            const at = async (offset, wait = 0) => client.call('job', { job_id, offset, wait });
+            await until('it has written', async () => (await at(0)).text.includes(` of ${before ? total : ''}`));
+            if (before) {
+                const seam = await at(half - 10);
+                assert.match(seam.texts.at(-1), new RegExp(`^\\[bytes ${half - 10}-${half} of ${total} so far; next: job job_id=${job_id} offset=${half}\\]$`));
+                assert.match((await at(half)).texts.at(-1), new RegExp(`^\\[bytes ${total - half}-\\d+ of ${total} so far; ${total - 2 * half} bytes before them were not kept; next: job `));
+                await client.call('job', { job_id, action: 'kill' });
+            }
+            const last = await readOn(client, { job_id, offset: total - 12345 });
+            assert.equal(last.toString(), (line.repeat(124)).slice(-12345));
+            assert.ok((await at(total - half - 1)).texts.at(-2).startsWith(`\n[... ${total - 2 * half} bytes were not kept ...]\nx`));
+            assert.match((await at(half - 10)).texts.at(-1), /; next: read_file run_id=\S+ path=@stdout offset=\d+\]$/);
+        });
+
     test('a job is killed', async t => {
         const mark = marker();
         const client = await server(t);
@@ -332,7 +375,7 @@ describe('output', together, () => {
             const [mark, omitted] = stdout.match(/\[\.\.\. ([\d,]+) bytes omitted; read_file [^\]]*\]/);
             const [head, tail] = stdout.split(mark).map(part => part.replace(/^\n|\n$/g, ''));
             assert.ok(whole.startsWith(head) && whole.trimEnd().endsWith(tail.trimEnd()));
-            const next = follow(mark);
+            const next = follow(mark).args;
             assert.equal(next.offset, Buffer.byteLength(head));
             const rest = await readOn(client, next);
             assert.equal(head + rest.toString(), whole);

@@ -85,30 +85,36 @@ export function parts(answer) {
     return { status, stdout: stream('stdout'), stderr: stream('stderr'), run_id: status.match(/run (r_[a-z2-7]{16})/)?.[1] };
 }
 
-/** Reads a file of a run from `offset` by following only what each answer says: a Buffer. */
-export async function readOn(client, first) {
+/** Reads on by following only what each answer says, from a call of read_file or (of a run that
+ * goes on) job, whose `wait` stays: a Buffer. `on_page` sees each answer. */
+export async function readOn(client, first, on_page = () => {}) {
     const pieces = [];
-    for (let args = first, pages = 0; args; pages++) {
+    const tool = 'job_id' in first ? 'job' : 'read_file';
+    for (let call = { tool, args: first }, pages = 0; call; pages++) {
         assert.ok(pages < 5000);
-        const answer = await client.call('read_file', args);
+        const answer = await client.call(call.tool, call.tool === 'job' ? { ...call.args, wait: first.wait } : call.args);
         assert.equal(answer.isError, false, answer.text);
-        assert.ok(answer.text.length <= 10_000, `${answer.text.length} characters`);
-        const where = answer.texts.at(-1);
-        const body = answer.texts.length > 1 ? answer.texts[0] : '';
-        const [, from, to, total, coding, rest] = where.match(/^\[bytes (\d+)-(\d+) of (\d+)(, binary: as base64)?; (.*)\]$/);
+        assert.ok([...answer.text].length <= 10_000, `${answer.text.length} characters`);
+        on_page(answer);
+        const texts = call.tool === 'job' ? answer.texts.slice(1) : answer.texts; // before it: how far it is
+        const body = texts.length > 1 ? texts[0] : '';
+        const [, from, to, total, grows, coding, rest] = texts.at(-1).match(/^\[bytes (\d+)-(\d+) of (\d+)( so far)?(, binary: as base64)?; (.*)\]$/);
         const bytes = Buffer.from(body, coding ? 'base64' : 'utf8');
         assert.equal(bytes.length, to - from);
         pieces.push(bytes);
-        args = follow(rest);
-        assert.equal(args === null, to === total);
+        call = follow(rest);
+        assert.equal(call === null, to === total && !grows);
     }
     return Buffer.concat(pieces);
 }
 
-/** The arguments in "next: read_file run_id=... path=... offset=..."; null for "end". */
+/** The call in "next: read_file run_id=... path=... offset=...", or of job: {tool, args}; null for "end". */
 export function follow(text) {
+    const job = text.match(/job job_id=(\S+) offset=(\d+)/);
+    if (job)
+        return { tool: 'job', args: { job_id: job[1], offset: Number(job[2]) } };
     const found = text.match(/read_file run_id=(\S+) path=("(?:[^"\\]|\\.)*"|\S+) offset=(\d+)/);
-    return found && { run_id: found[1], path: found[2].startsWith('"') ? JSON.parse(found[2]) : found[2], offset: Number(found[3]) };
+    return found && { tool: 'read_file', args: { run_id: found[1], path: found[2].startsWith('"') ? JSON.parse(found[2]) : found[2], offset: Number(found[3]) } };
 }
 
 export { begin, binary, until };

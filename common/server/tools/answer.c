@@ -104,6 +104,12 @@ static void add_links(struct sb_call *call, const struct sb_job *job, const stru
     sb_buf_done(&name);
 }
 
+void sb_answer_files(struct sb_call *call, struct sb_job *job)
+{
+    add_images(call, job, sb_job_result(job));
+    add_links(call, job, sb_job_result(job));
+}
+
 void sb_answer_ended(struct sb_call *call, struct sb_job *job)
 {
     const struct sb_run_result *result = sb_job_result(job);
@@ -121,10 +127,8 @@ void sb_answer_ended(struct sb_call *call, struct sb_job *job)
         sb_result_text(result, sb_job_id(job), &text);
     sb_call_text(call, text.data, text.len);
     sb_buf_done(&text);
-    if (!is_error) {
-        add_images(call, job, result);
-        add_links(call, job, result);
-    }
+    if (!is_error)
+        sb_answer_files(call, job);
     sb_call_reply(call, is_error);
 }
 

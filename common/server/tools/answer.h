@@ -17,6 +17,8 @@ struct sb_buf;
 
 /* Replies with all of an ended job: text (or the reference's JSON, if it was asked for), images, links. */
 void sb_answer_ended(struct sb_call *call, struct sb_job *job);
+/* Adds the images and links of an ended job. */
+void sb_answer_files(struct sb_call *call, struct sb_job *job);
 /* Replies that it runs on, and with which call to come back. */
 void sb_answer_running(struct sb_call *call, struct sb_job *job);
 /* Replies that there is no such run, or not any more. */

@@ -16,6 +16,27 @@ static char pattern(size_t i)
     return (char)('a' + (i * 7 + i / 26) % 26);
 }
 
+/* Reads from `at` to the end of what is kept, two bytes at a time. */
+static void check_from(const struct sb_capture *capture, size_t at, size_t dropped_at, size_t tail_at)
+{
+    size_t next = at;
+    struct sb_buf out;
+
+    sb_buf_init(&out, 2);
+    do {
+        uint64_t from = next;
+
+        sb_buf_clear(&out);
+        sb_capture_read(capture, &from, 2, &out);
+        assert_int_equal(from, next >= dropped_at && next < tail_at ? tail_at : next);
+        for (size_t i = 0; i < out.len; i++)
+            assert_int_equal(out.data[i], pattern((size_t)from + i));
+        next = (size_t)from + out.len;
+    } while (out.len > 0);
+    assert_int_equal(next, capture->total);
+    sb_buf_done(&out);
+}
+
 /* Feeds `total` bytes in pieces of `piece` and compares with what should be kept. */
 static void check(size_t keep, size_t total, size_t piece)
 {
@@ -45,6 +66,8 @@ static void check(size_t keep, size_t total, size_t piece)
         assert_int_equal(head.data[i], pattern(i));
     for (size_t i = 0; i < tail.len; i++)
         assert_int_equal(tail.data[i], pattern(total - tail.len + i));
+    for (size_t at = 0; at <= total; at++)
+        check_from(&capture, at, head_len, total - tail.len);
     sb_buf_done(&head);
     sb_buf_done(&tail);
     sb_capture_done(&capture);

@@ -107,6 +107,37 @@ static void streams_follow_under_their_names(void **state)
     done(&result);
 }
 
+static void beside_a_page_of_stdout_is_all_the_rest(void **state)
+{
+    struct sb_run_result result = {.status = SB_STATUS_OK};
+    char *bytes = sb_alloc(100000);
+    struct sb_buf out;
+
+    (void)state;
+    sb_buf_init(&out, KEEP);
+    set(&result, 0, "42", 2);
+    set(&result, 1, "warn\n", 5);
+    sb_result_beside(&result, "r_abcdefghijklmnop", &out);
+    assert_string_equal(out.data, "exit 0 | 0 ms | cpu 0 ms" RUN "stderr:\nwarn\n");
+    sb_buf_clear(&out);
+    sb_result_so_far(&result.output[1], "r_abcdefghijklmnop", &out);
+    assert_string_equal(out.data, "stderr:\nwarn\n");
+    memset(bytes, 'x', 100000);
+    sb_capture_add(&result.output[1], bytes, 100000);
+    sb_buf_clear(&out);
+    sb_result_beside(&result, "r_abcdefghijklmnop", &out);
+    assert_true(chars_of(&out) > SB_RESULT_BESIDE_CHARS - 200 && chars_of(&out) <= SB_RESULT_BESIDE_CHARS);
+    assert_non_null(
+        strstr(out.data, " bytes omitted; read_file run_id=r_abcdefghijklmnop path=@stderr offset="));
+    sb_buf_clear(&out);
+    sb_result_so_far(&result.output[1], "r_abcdefghijklmnop", &out);
+    assert_true(chars_of(&out) <= SB_RESULT_SO_FAR_CHARS + 10);
+    assert_non_null(strstr(out.data, " when the run has ended]\n"));
+    sb_buf_done(&out);
+    sb_free(bytes);
+    done(&result);
+}
+
 static void bytes_become_text_and_escapes_go(void **state)
 {
     struct sb_run_result result = {.status = SB_STATUS_OK};
@@ -442,6 +473,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(status_lines_say_how_it_ended),
         cmocka_unit_test(streams_follow_under_their_names),
+        cmocka_unit_test(beside_a_page_of_stdout_is_all_the_rest),
         cmocka_unit_test(bytes_become_text_and_escapes_go),
         cmocka_unit_test(a_cut_says_exactly_where_the_rest_is),
         cmocka_unit_test(a_full_capture_is_cut_where_its_bytes_are),

@@ -1,341 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The tools over a made-up host with one run of one peer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/alloc.h"
-#include "base/base64.h"
-#include "base/buf.h"
-#include "platform/clock.h"
-#include "sandbox/toolbox.h"
-#include "server/resource.h"
-#include "server/result_text.h"
-#include "server/tools/answer.h"
-#include "server/tools/tools.h"
-
-/* ---- the host ------------------------------------------------------------------------- */
-
-#define RUN_ID "r_abcdefghijklmnop"
-
-struct sb_host {
-    uv_loop_t loop;
-};
-struct sb_jobs {
-    int unused;
-};
-struct sb_job {
-    bool ended;
-    unsigned started, killed;
-    struct sb_run_result result;
-    struct sb_wire_entry files[40];
-    struct item {
-        const char *name, *bytes;
-        size_t len;
-    } items[40];
-    size_t item_count;
-    struct sb_job_want want; /* of the last start */
-};
-struct sb_job_wait {
-    void (*on_ring)(void *ctx, bool ended);
-    void *ctx;
-};
-struct sb_call {
-    const char *peer;
-    void *own;
-    struct sb_buf texts; /* all text blocks, each behind a '|' */
-    unsigned images, links;
-    char link[200];
-    int is_error; /* -1: no reply yet */
-};
-
-static struct {
-    struct sb_host host;
-    struct sb_jobs jobs;
-    struct sb_job job;
-    struct sb_job_wait wait;
-    struct sb_probe_result backend;
-} world;
-
-uv_loop_t *sb_host_loop(struct sb_host *host)
-{
-    return &host->loop;
-}
-
-const struct sb_config *sb_host_config(const struct sb_host *host)
-{
-    (void)host;
-    return NULL;
-}
-
-/* Here is Python, and nothing else. */
-int sb_toolbox_find(const struct sb_language *language, struct sb_buf *out_path, struct sb_err *err)
-{
-    if (strcmp(language->name, "python") != 0)
-        return sb_fail(err, SB_NOT_FOUND, "no %s is here", language->name);
-    sb_buf_adds(out_path, "/usr/bin/python3");
-    return 0;
-}
-
-struct sb_jobs *sb_host_jobs(struct sb_host *host)
-{
-    (void)host;
-    return &world.jobs;
-}
-
-void sb_host_backend(struct sb_host *host, void (*on_ready)(void *ctx, const struct sb_probe_result *result),
-                     void *ctx)
-{
-    (void)host;
-    on_ready(ctx, &world.backend);
-}
-
-struct sb_job *sb_job_find(struct sb_jobs *jobs, const char *peer, const char *id)
-{
-    (void)jobs;
-    return strcmp(peer, "owner") == 0 && strcmp(id, RUN_ID) == 0 ? &world.job : NULL;
-}
-
-struct sb_job *sb_job_next(struct sb_jobs *jobs, const char *peer, struct sb_job *previous)
-{
-    (void)jobs;
-    return strcmp(peer, "owner") == 0 && previous == NULL ? &world.job : NULL;
-}
-
-static void free_want(struct sb_job_want *want)
-{
-    sb_free(want->code);
-    sb_free(want->input);
-    sb_argv_done(&want->args);
-    sb_argv_done(&want->env);
-    for (size_t i = 0; i < want->file_count; i++) {
-        sb_free(want->files[i].path);
-        sb_free(want->files[i].bytes);
-    }
-    sb_free(want->files);
-    *want = (struct sb_job_want){0};
-}
-
-int sb_job_start(struct sb_jobs *jobs, struct sb_job_want *want, struct sb_job **out, struct sb_err *err)
-{
-    (void)jobs;
-    (void)err;
-    world.job.started++;
-    free_want(&world.job.want);
-    world.job.want = *want;
-    *out = &world.job;
-    return 0;
-}
-
-void sb_job_kill(struct sb_job *job)
-{
-    job->killed++;
-}
-
-struct sb_job_wait *sb_job_wait(struct sb_job *job, int64_t wait_ms, void (*on_ring)(void *ctx, bool ended),
-                                void *ctx)
-{
-    (void)job;
-    (void)wait_ms;
-    world.wait = (struct sb_job_wait){on_ring, ctx};
-    return &world.wait;
-}
-
-void sb_job_unwait(struct sb_job_wait *wait)
-{
-    wait->on_ring = NULL;
-}
-
-const char *sb_job_id(const struct sb_job *job)
-{
-    (void)job;
-    return RUN_ID;
-}
-
-bool sb_job_json(const struct sb_job *job)
-{
-    return job->want.json;
-}
-
-bool sb_job_ended(const struct sb_job *job)
-{
-    return job->ended;
-}
-
-const char *sb_job_state(const struct sb_job *job)
-{
-    (void)job;
-    return "running";
-}
-
-int64_t sb_job_elapsed_ms(const struct sb_job *job)
-{
-    (void)job;
-    return 12345;
-}
-
-const char *sb_job_last_line(struct sb_job *job)
-{
-    (void)job;
-    return "step 3";
-}
-
-const struct sb_run_result *sb_job_result(const struct sb_job *job)
-{
-    return &job->result;
-}
-
-int sb_job_read(struct sb_job *job, const char *path, uint64_t offset, size_t most, struct sb_buf *out,
-                uint64_t *total, struct sb_err *err)
-{
-    for (size_t i = 0; i < job->item_count; i++) {
-        const struct item *item = &job->items[i];
-        size_t len;
-
-        if (strcmp(item->name, path) != 0)
-            continue;
-        len = offset >= item->len ? 0 : item->len - (size_t)offset;
-        sb_buf_add(out, item->bytes + (len > 0 ? offset : 0), len < most ? len : most);
-        *total = item->len;
-        return 0;
-    }
-    return sb_fail(err, SB_NOT_FOUND, "no '%s' in this run", path);
-}
-
-void sb_result_text(const struct sb_run_result *result, const char *run_id, struct sb_buf *out)
-{
-    sb_buf_addf(out, "%s %s", sb_status_name(result->status), run_id);
-}
-
-void sb_result_json(const struct sb_run_result *result, const char *run_id, struct sb_buf *out)
-{
-    sb_buf_addf(out, "{\"status\":\"%s\",\"run\":\"%s\"}", sb_status_name(result->status), run_id);
-}
-
-struct sb_host *sb_call_host(struct sb_call *call)
-{
-    (void)call;
-    return &world.host;
-}
-
-const char *sb_call_peer(const struct sb_call *call)
-{
-    return call->peer;
-}
-
-int64_t sb_call_arrived_us(const struct sb_call *call)
-{
-    (void)call;
-    return sb_clock_us();
-}
-
-void sb_call_set(struct sb_call *call, void *own)
-{
-    call->own = own;
-}
-
-void *sb_call_get(const struct sb_call *call)
-{
-    return call->own;
-}
-
-void sb_call_text(struct sb_call *call, const char *text, size_t len)
-{
-    sb_buf_addc(&call->texts, '|');
-    sb_buf_add(&call->texts, text, len);
-}
-
-void sb_call_image(struct sb_call *call, const void *bytes, size_t len, const char *mime)
-{
-    assert_non_null(bytes);
-    assert_true(len > 0);
-    assert_string_equal(mime, "image/png");
-    call->images++;
-}
-
-void sb_call_link(struct sb_call *call, const char *uri, const char *name, const char *mime, uint64_t size)
-{
-    (void)name;
-    (void)mime;
-    (void)size;
-    call->links++;
-    snprintf(call->link, sizeof call->link, "%s", uri);
-}
-
-void sb_call_reply(struct sb_call *call, bool is_error)
-{
-    assert_int_equal(call->is_error, -1);
-    call->is_error = is_error;
-}
-
-void sb_call_progress(struct sb_call *call, int64_t elapsed_ms, const char *line)
-{
-    (void)call;
-    (void)elapsed_ms;
-    (void)line;
-}
-
-/* ---- calls ---------------------------------------------------------------------------- */
-
-static void *args;
-
-static void begin(const struct sb_tool *tool, struct sb_call *call, const char *peer, const char *json)
-{
-    struct sb_json_doc *doc = NULL;
-    struct sb_err err = {0};
-
-    *call = (struct sb_call){.peer = peer, .is_error = -1};
-    sb_buf_init(&call->texts, 1 << 20);
-    args = sb_alloc(tool->args_size + 1);
-    assert_int_equal(sb_json_parse(json, strlen(json), &doc, &err), 0);
-    if (sb_fields_decode(tool->fields, sb_json_root(doc), true, args, &err) < 0) {
-        sb_call_text(call, err.text, strlen(err.text));
-        sb_call_reply(call, true);
-    } else {
-        tool->start(call, args);
-    }
-    sb_json_free(doc);
-}
-
-static void finish(const struct sb_tool *tool, struct sb_call *call)
-{
-    sb_fields_done(tool->fields, args);
-    sb_free(args);
-    sb_buf_done(&call->texts);
-    uv_run(&world.host.loop, UV_RUN_NOWAIT);
-}
-
-/* One call that replies at once, with exactly this, or with this in it. */
-static void answers(const struct sb_tool *tool, const char *json, bool is_error, const char *part)
-{
-    struct sb_call call;
-
-    begin(tool, &call, "owner", json);
-    assert_int_equal(call.is_error, is_error);
-    if (strstr(call.texts.data, part) == NULL)
-        fail_msg("'%s' is not in '%s'", part, call.texts.data);
-    finish(tool, &call);
-}
-
-static void add_item(const char *name, const char *bytes, size_t len)
-{
-    world.job.items[world.job.item_count++] = (struct item){name, bytes, len};
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    free_want(&world.job.want);
-    memset(&world.job, 0, sizeof world.job);
-    world.job.ended = true;
-    world.backend = (struct sb_probe_result){.backend = sb_backends[0], .usable = true};
-    return 0;
-}
+#include "unit/server/tools_rig.h"
 
 /* ---- read_file ------------------------------------------------------------------------ */
 
@@ -740,6 +405,108 @@ static void a_cancelled_call_kills_its_run_a_wait_does_not(void **state)
     answers(&sb_tool_job, "{}", false, "|1 job\n" RUN_ID " running 12345 ms");
 }
 
+static void print(const char *bytes, size_t len)
+{
+    sb_capture_add(&world.job.so_far, bytes, len);
+    world.job.result.output[0].total += len;
+}
+
+/* What job answers at once to an offset, with exactly these blocks. */
+static void follows(const char *args_json, bool is_error, const char *blocks)
+{
+    char *json = sb_asprintf("{\"job_id\":\"" RUN_ID "\",%s}", args_json);
+    struct sb_call call;
+
+    begin(&sb_tool_job, &call, "owner", json);
+    assert_int_equal(call.is_error, is_error);
+    assert_string_equal(call.texts.data, blocks);
+    finish(&sb_tool_job, &call);
+    sb_free(json);
+}
+
+#define SO_FAR "|running (running, 12 s so far)\noops"
+
+static void a_running_job_is_followed_by_offset(void **state)
+{
+    (void)state;
+    world.job.ended = false;
+    sb_capture_init(&world.job.so_far, 1000);
+    follows("\"offset\":0,\"wait\":0", false,
+            SO_FAR "|[bytes 0-0 of 0 so far; next: job job_id=" RUN_ID " offset=0]");
+    print("a\xE2\x82", 3); /* half a character waits for its rest */
+    follows("\"offset\":0,\"wait\":0", false,
+            SO_FAR "|a|[bytes 0-1 of 3 so far; next: job job_id=" RUN_ID " offset=1]");
+    print("\xAC", 1);
+    follows("\"offset\":1,\"wait\":0", false,
+            SO_FAR "|\xE2\x82\xAC|[bytes 1-4 of 4 so far; next: job job_id=" RUN_ID " offset=4]");
+    follows("\"offset\":4,\"wait\":0", false,
+            SO_FAR "|[bytes 4-4 of 4 so far; next: job job_id=" RUN_ID " offset=4]");
+    print("\xFF", 1);
+    print("z", 1);
+    follows("\"offset\":4,\"wait\":0", false,
+            SO_FAR "|/3o=|[bytes 4-6 of 6 so far, binary: as base64; next: job job_id=" RUN_ID " offset=6]");
+    add_item("@stdout", "a\xE2\x82\xAC\xFFz", 6);
+    world.job.ended = true;
+    follows("\"offset\":1", false,
+            "|beside: ok " RUN_ID "|4oKs/3o=|[bytes 1-6 of 6, binary: as base64; end]");
+    follows("\"offset\":6", false, "|beside: ok " RUN_ID "|[bytes 6-6 of 6; end]");
+}
+
+static void following_goes_on_after_what_was_dropped(void **state)
+{
+    (void)state;
+    world.job.ended = false;
+    sb_capture_init(&world.job.so_far, 8);
+    print("abcd....\x82\xACxy", 12); /* the rest of a character is no text */
+    follows("\"offset\":2,\"wait\":0", false,
+            SO_FAR "|cd|[bytes 2-4 of 12 so far; next: job job_id=" RUN_ID " offset=4]");
+    follows("\"offset\":4,\"wait\":0", false,
+            SO_FAR
+            "|xy|[bytes 10-12 of 12 so far; 6 bytes before them were not kept; next: job job_id=" RUN_ID
+            " offset=12]");
+}
+
+static void following_waits_unless_a_page_is_full(void **state)
+{
+    struct sb_call call;
+
+    (void)state;
+    world.job.ended = false;
+    sb_capture_init(&world.job.so_far, 20000);
+    print("some", 4);
+    begin(&sb_tool_job, &call, "owner", "{\"job_id\":\"" RUN_ID "\",\"offset\":0}");
+    assert_int_equal(call.is_error, -1);
+    print("thing", 5);
+    world.wait.on_ring(world.wait.ctx, false);
+    assert_string_equal(call.texts.data,
+                        SO_FAR "|something|[bytes 0-9 of 9 so far; next: job job_id=" RUN_ID " offset=9]");
+    finish(&sb_tool_job, &call);
+    for (int i = 0; i < 600; i++)
+        print("0123456789", 10);
+    begin(&sb_tool_job, &call, "owner", "{\"job_id\":\"" RUN_ID "\",\"offset\":0}");
+    assert_int_equal(call.is_error, 0);
+    finish(&sb_tool_job, &call);
+}
+
+static void a_wrong_offset_is_an_error_at_once(void **state)
+{
+    (void)state;
+    world.job.ended = false;
+    sb_capture_init(&world.job.so_far, 100);
+    print("1234", 4);
+    follows("\"offset\":5", true,
+            "|offset 5 is behind the end: '@stdout' has 4 bytes so far. Go on where the last answer said, or "
+            "begin with offset=0.");
+    world.job.ended = true;
+    follows(
+        "\"offset\":5", true,
+        "|offset 5 is behind the end: stdout had 4 bytes. Go on where the last answer said, or begin with "
+        "offset=0.");
+    answers(&sb_tool_job, "{\"job_id\":\"" RUN_ID "\",\"offset\":-1}", true, "offset");
+    answers(&sb_tool_job, "{\"offset\":0}", true, "offset needs a job_id");
+    follows("\"offset\":0", false, "|ok " RUN_ID); /* nothing was kept: the whole answer says why */
+}
+
 static void images_and_links_are_counted(void **state)
 {
     static char names[30][16], large[SB_ANSWER_IMAGE_BYTES] = "\x89PNG\r\n\x1A\n";
@@ -789,7 +556,6 @@ static void what_comes_later_says_so(void **state)
             "session_id is not available");
     answers(&sb_tool_list_files, "{\"session_id\":\"s_1\"}", true, "session_id is not available");
     answers(&sb_tool_read_file, "{\"path\":\"a\"}", true, "run_id is missing");
-    answers(&sb_tool_job, "{\"job_id\":\"" RUN_ID "\",\"offset\":0}", true, "offset is not available");
 }
 
 static void languages_look_like_the_references(void **state)
@@ -834,6 +600,10 @@ int main(void)
         cmocka_unit_test_setup(a_long_run_becomes_a_job, set_up),
         cmocka_unit_test_setup(a_job_answers_in_the_form_its_run_was_asked_for, set_up),
         cmocka_unit_test_setup(a_cancelled_call_kills_its_run_a_wait_does_not, set_up),
+        cmocka_unit_test_setup(a_running_job_is_followed_by_offset, set_up),
+        cmocka_unit_test_setup(following_goes_on_after_what_was_dropped, set_up),
+        cmocka_unit_test_setup(following_waits_unless_a_page_is_full, set_up),
+        cmocka_unit_test_setup(a_wrong_offset_is_an_error_at_once, set_up),
         cmocka_unit_test_setup(images_and_links_are_counted, set_up),
         cmocka_unit_test_setup(our_own_inability_is_an_error_with_its_mend, set_up),
         cmocka_unit_test_setup(what_comes_later_says_so, set_up),
@@ -844,6 +614,7 @@ int main(void)
     uv_loop_init(&world.host.loop);
     failed = cmocka_run_group_tests(tests, NULL, NULL);
     free_want(&world.job.want);
+    sb_capture_done(&world.job.so_far);
     uv_loop_close(&world.host.loop);
     return failed;
 }
