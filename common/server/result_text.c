@@ -165,7 +165,8 @@ static void put_stream(const char *name, const struct sb_buf *text, struct sb_bu
 }
 
 /* Within `most` characters, which have room for more than the lines before the streams. */
-static void put_result(const struct sb_run_result *result, const char *run_id, size_t most, struct sb_buf *out)
+static void put_result(const struct sb_run_result *result, const char *run_id, size_t most,
+                       struct sb_buf *out)
 {
     struct sb_excerpt_want want = {.result = result, .run_id = run_id, .weigh = sb_weigh_one};
     size_t start = out->len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A made-up host with one run of one peer, and calls of its tools. For tools_test.c only. *
+ * A made-up host with one run of one peer, and calls of its tools. For tools_test.c only. */
 #ifndef SB_TEST_TOOLS_RIG_H
 #define SB_TEST_TOOLS_RIG_H
 
