@@ -120,7 +120,7 @@ part_user() {
     return $status
 }
 
-# The official MCP SDK's client; npm fetches it.
+# The official MCP SDK's client and the MCP inspector; npm fetches them.
 part_clients() {
     build linux && node --test --test-reporter=tap tests/clients/*.test.mjs
 }

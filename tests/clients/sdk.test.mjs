@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: MIT
 // `llm-sandbox mcp` as the official SDK's client sees it: it checks each answer against the
-// protocol's schema. Fetched by tests/clients/fetch.sh into build/npm.
+// protocol's schema.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
-import path from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
+import { binary, fetched, packaged } from './fetched.mjs';
 
-const top = path.join(path.dirname(fileURLToPath(import.meta.url)), '../..');
-const binary = process.env.LLM_SANDBOX ?? path.join(top, 'build/linux/llm-sandbox');
-const npm = path.join(top, 'build/npm');
-const fetched = spawnSync('sh', [path.join(top, 'tests/clients/fetch.sh'), npm], { stdio: 'inherit' }).status === 0;
-const load = name => import(pathToFileURL(path.join(npm, 'node_modules', name)));
+const load = name => import(pathToFileURL(packaged(name)));
 
 test('the official SDK', { skip: !fetched && 'npm cannot fetch it', concurrency: 4 }, async t => {
     const { Client } = await load('@modelcontextprotocol/sdk/dist/esm/client/index.js');
