@@ -382,6 +382,38 @@ describe('output', together, () => {
             assert.ok(Number(omitted.replaceAll(',', '')) < Buffer.byteLength(whole));
         });
 
+    // The widths 1 to 4 in 10 bytes: the borders of pages fall on every byte of each of them.
+    for (const format of ['text', 'json'])
+        test(`PRO-13 both streams cut (${format}), and a file: each is read to its last byte`, async t => {
+            const client = await server(t);
+            const out = 'é🙂x€'.repeat(9001) + 'é', err = '€é🙂\n'.repeat(5003) + 'end';
+            const answer = await client.run(
+                'import sys\nsys.stdout.write("é🙂x€" * 9001 + "é")\nsys.stderr.write("€é🙂\\n" * 5003 + "end")\nopen("a.txt", "w").write("x🙂" * 9001)', { format });
+            assert.ok([...answer.texts[0]].length <= 10_000 && !answer.text.includes('\ufffd'));
+            const { stdout, stderr } = format === 'json' ? JSON.parse(answer.texts[0]) : parts(answer);
+            for (const [shown, whole, name] of [[stdout, out, '@stdout'], [stderr, err, '@stderr']]) {
+                const [mark, omitted] = shown.match(/\[\.\.\. ([\d,]+) bytes omitted; read_file [^\]]*\]\n/);
+                const at = shown.indexOf(mark), next = follow(mark).args;
+                assert.equal(next.path, name);
+                const head = Buffer.from(whole).subarray(0, next.offset).toString(), tail = shown.slice(at + mark.length).replace(/\n$/, '');
+                assert.ok(shown.startsWith(head) && whole.endsWith(tail));
+                assert.equal(Buffer.byteLength(head) + Buffer.byteLength(tail) + Number(omitted.replaceAll(',', '')), Buffer.byteLength(whole));
+                assert.equal(head + (await readOn(client, next)).toString(), whole);
+            }
+            const { run_id } = follow(stdout).args;
+            assert.equal((await readOn(client, { run_id, path: 'a.txt' })).toString(), 'x🙂'.repeat(9001));
+        });
+
+    test('PRO-13 of more than is kept both halves are read, and how much is between', async t => {
+        const client = await server(t);
+        const half = 4 * 1024 * 1024, whole = Buffer.from('🙂é\n'.repeat(1_500_000));
+        const { stdout } = parts(await client.run('import sys\nfor i in range(1500): sys.stdout.write("🙂é\\n" * 1000)'));
+        const first = follow(stdout).args;
+        const kept = Buffer.concat([whole.subarray(0, first.offset), await readOn(client, first)]);
+        const line = Buffer.from(`\n[... ${whole.length - 2 * half} bytes were not kept ...]\n`);
+        assert.ok(kept.equals(Buffer.concat([whole.subarray(0, half), line, whole.subarray(whole.length - half)])));
+    });
+
     test('PRO-14 a program that speaks JSON-RPC', async t => {
         const client = await server(t);
         const fake = '\\n{"jsonrpc":"2.0","id":7,"result":{"content":[]}}\\n';

@@ -101,6 +101,7 @@ export async function readOn(client, first, on_page = () => {}) {
         const [, from, to, total, grows, coding, rest] = texts.at(-1).match(/^\[bytes (\d+)-(\d+) of (\d+)( so far)?(, binary: as base64)?; (.*)\]$/);
         const bytes = Buffer.from(body, coding ? 'base64' : 'utf8');
         assert.equal(bytes.length, to - from);
+        assert.ok(grows || call.tool === 'job' || Number(from) === (call.args.offset ?? 0), texts.at(-1)); // no byte twice
         pieces.push(bytes);
         call = follow(rest);
         assert.equal(call === null, to === total && !grows);

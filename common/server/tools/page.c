@@ -109,6 +109,15 @@ static size_t text_length(const struct sb_page *page, size_t len)
     return sb_utf8_valid(bytes->data, len) && memchr(bytes->data, '\0', len) == NULL ? len : 0;
 }
 
+/* As many bytes as have room in base64. The next page goes back to the first byte of a character:
+ * this one ends there, so that no byte comes twice. */
+static size_t coded_length(const struct sb_page *page, size_t len)
+{
+    size_t most = page->room / 4 * 3;
+
+    return len <= most ? len : character_start(&page->bytes, most);
+}
+
 void sb_page_say(struct sb_call *call, const struct sb_page *page, uint64_t to, const char *coding,
                  const char *next)
 {
@@ -139,7 +148,7 @@ void sb_page_give(struct sb_call *call, const struct sb_page *page, const char *
     if (len > 0) {
         sb_buf_add(&content, page->bytes.data, len);
     } else if (there > 0) {
-        len = there < page->room / 4 * 3 ? there : page->room / 4 * 3;
+        len = coded_length(page, there);
         sb_base64(page->bytes.data, len, &content);
         coding = ", binary: as base64";
     }

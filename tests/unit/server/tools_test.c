@@ -66,6 +66,8 @@ static void pages_give_every_byte_once(void **state)
             memcpy(bytes + i, "\xF0\x9F\x99\x82", 4);
         check_pages(bytes, shift + (50000 - shift) / 4 * 4);
         check_pages(bytes, 40001); /* ends inside one */
+        bytes[0] = (char)0xFF;     /* the first page is no text, the second begins with a whole character */
+        check_pages(bytes, shift + (50000 - shift) / 4 * 4);
     }
     for (size_t i = 0; i < 100000; i++)
         bytes[i] = (char)(i * 7);
