@@ -22,8 +22,8 @@ describe('coming from the Python llm-sandbox', { concurrency: 4 }, () => {
         const client = await server(t);
         const { text } = await client.run('print("x" * 20000 + "\\x1b[0m")', { format: 'json' });
         assert.ok(text.length <= 10_000, `${text.length} characters`);
-        const { run_id, path } = follow(JSON.parse(text).stdout);
-        const whole = await readOn(client, { run_id, path });
+        const { args } = follow(JSON.parse(text).stdout);
+        const whole = await readOn(client, { ...args, offset: 0 });
         assert.equal(whole.toString(), `${'x'.repeat(20000)}\x1b[0m\n`);
     });
 
