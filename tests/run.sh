@@ -110,7 +110,7 @@ part_user() {
     [ "$(id -u)" = 0 ] || { black_box; return; }
     build linux || return 1
     home=$(mktemp -d /tmp/llm-sandbox-user.XXXXXX) || return 1
-    mkdir -p "$home/build" && cp -R tests "$home/" && cp -R build/linux "$home/build/" &&
+    mkdir -p "$home/build" && cp -R tests README.md "$home/" && cp -R build/linux "$home/build/" &&
         chown -R 1999:1999 "$home" && chmod 755 "$home" &&
         (cd "$home" && env -i PATH=/usr/local/bin:/usr/bin:/bin HOME="$home" \
             setpriv --reuid 1999 --regid 1999 --clear-groups --inh-caps=-all \
