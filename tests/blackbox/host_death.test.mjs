@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// PROC-12, PROC-13: boxes and the life of their host.
+// PROC-12, PROC-13, SVC-01: boxes and the life of their host, and of the hosts beside it.
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { parts, readOn, server } from './mcp_rig.mjs';
 import { code, host, isRoot, marked, marker, ownRuntime, processes, until } from './rig.mjs';
 
 const pause = ms => new Promise(resolve => setTimeout(resolve, ms));
@@ -96,4 +97,101 @@ describe('PROC-13', { concurrency: 8 }, () => {
         const end = await long.end;
         assert.deepEqual([end.code, end.stdout, end.stderr], [0, 'got x\nend\n', '']);
     });
+});
+
+/** Where the third host is when it is killed: each is given {start, server, mark, instances}. */
+const deaths = {
+    'before its first line': ({ start }) => start(['mcp']).child,
+    'when its directory is there': async ({ start, instances }) => {
+        const before = new Set(instances());
+        const { child } = start(['mcp']);
+        await until('its directory is there', () => instances().some(name => !before.has(name)));
+        return child;
+    },
+    'before initialize is answered': async ({ begun }) => {
+        const third = await begun();
+        third.request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'third', version: '1' } });
+        return third.child;
+    },
+    'when initialize is answered': async ({ begun }) => {
+        const third = await begun();
+        await third.request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'third', version: '1' } });
+        return third.child;
+    },
+    'while its box opens': async ({ begun, mark }) => {
+        const third = await begun();
+        third.run(`sleep ${mark}`, { language: 'bash' }).catch(() => {});
+        await third.ping(); // the call has been read
+        return third.child;
+    },
+    'during its run': async ({ begun, mark }) => {
+        const third = await begun();
+        const before = marked(mark).length;
+        third.run(`sleep ${mark} & setsid sleep ${mark} & wait`, { language: 'bash' }).catch(() => {});
+        await until('it runs', () => marked(mark).length >= before + 2);
+        return third.child;
+    },
+};
+
+test('SVC-01 two hosts lose no run while a third is started and killed 100 times', async t => {
+    const { start, instances, leftovers } = await hosts(t);
+    const long = marker(), mark = marker();
+    const two = await Promise.all([0, 1].map(() => server(t, { start })));
+    const kept = await Promise.all(two.map(client => client.run('print("é" * 50000)\nopen("f", "w").write("x" * 50000)')));
+    const held = await Promise.all(two.map(client => client.run(`echo up; exec sleep ${long}`, { language: 'bash', wait: 0, timeout: 600 })));
+    await until('the long runs run', () => marked(long).length === 2);
+    const pids = marked(long).map(({ pid }) => pid).sort(), ours = instances();
+    assert.equal(ours.length, 2);
+
+    let over = false;
+    const work = async client => {
+        let count = 0;
+        for (; !over; count++) {
+            const { status, stdout, stderr } = parts(await client.run(`print(${count} * 7)`));
+            assert.deepEqual([status.split(' | ')[0], stdout, stderr], ['exit 0', `${count * 7}\n`, '']);
+        }
+        return count;
+    };
+    const works = two.map(work), kinds = Object.entries(deaths);
+    const killed = async () => {
+        for (let i = 0; i < 100 && !over; i++) {
+            const [where, die] = kinds[i % kinds.length];
+            const child = await die({ start, instances, mark, begun: () => server(t, { start, bare: true }) });
+            const end = new Promise(resolve => child.once('exit', (...how) => resolve(how)));
+            child.kill('SIGKILL');
+            assert.deepEqual(await end, [null, 'SIGKILL'], where);
+        }
+    };
+    try {
+        await Promise.race([killed(), Promise.all(works)]); // work that fails ends it all
+    } finally {
+        over = true;
+    }
+    const counts = await Promise.all(works);
+    t.diagnostic(`${counts.join(' and ')} short runs meanwhile`);
+    assert.ok(Math.min(...counts) > 10);
+    await until('nothing of the killed runs lives', () => marked(mark).length === 0, 5000);
+    await until('no box of a dead host lives', () => leftovers().length === 0, 5000);
+
+    // The long runs are the same as before, and what was kept is there.
+    assert.deepEqual(marked(long).map(({ pid }) => pid).sort(), pids);
+    for (const [i, client] of two.entries()) {
+        const job_id = held[i].text.match(/r_[a-z2-7]{16}/)[0], { run_id } = parts(kept[i]);
+        assert.equal(parts(await client.call('job', { job_id, action: 'kill' })).stdout, 'up\n');
+        assert.equal((await readOn(client, { run_id, path: '@stdout' })).toString(), 'é'.repeat(50000) + '\n');
+        assert.equal((await readOn(client, { run_id, path: 'f' })).toString(), 'x'.repeat(50000));
+        assert.equal(client.stderr(), '');
+    }
+
+    // What the dead left goes with the next hosts, a few at a time; ours stays as long as we live.
+    await until('the dead instances are swept', async () => {
+        assert.equal((await start(['run', '-l', 'bash', '-c', 'true']).end).code, 0);
+        return instances().length === 2;
+    }, 40_000);
+    assert.deepEqual(instances().sort(), ours.sort());
+    for (const client of two) {
+        client.close();
+        assert.equal((await client.end).code, 0);
+    }
+    assert.deepEqual(instances(), []);
 });
