@@ -100,6 +100,14 @@ static size_t unfinished(const struct sb_buf *bytes)
     return 0;
 }
 
+/* While more comes, half a character at the end waits for its rest; but that may have been dropped. */
+static size_t whole_length(const struct sb_page *page)
+{
+    size_t len = page->bytes.len, rest = page->path == NULL ? unfinished(&page->bytes) : 0;
+
+    return rest < len || page->from + len == page->total ? len - rest : len;
+}
+
 /* The whole characters at the front; 0 when it is not text. */
 static size_t text_length(const struct sb_page *page, size_t len)
 {
@@ -139,8 +147,7 @@ void sb_page_say(struct sb_call *call, const struct sb_page *page, uint64_t to, 
 
 void sb_page_give(struct sb_call *call, const struct sb_page *page, const char *next)
 {
-    size_t there = page->bytes.len - (page->path == NULL ? unfinished(&page->bytes) : 0);
-    size_t len = text_length(page, there);
+    size_t there = whole_length(page), len = text_length(page, there);
     const char *coding = "";
     struct sb_buf content;
 

@@ -468,6 +468,22 @@ static void following_goes_on_after_what_was_dropped(void **state)
             " offset=12]");
 }
 
+static void following_passes_a_character_whose_end_was_dropped(void **state)
+{
+    (void)state;
+    world.job.ended = false;
+    sb_capture_init(&world.job.so_far, 8);
+    print("abc\xF0\x9F\x99\x82....wxyz", 15);
+    follows("\"offset\":0,\"wait\":0", false,
+            SO_FAR "|abc|[bytes 0-3 of 15 so far; next: job job_id=" RUN_ID " offset=3]");
+    follows("\"offset\":3,\"wait\":0", false,
+            SO_FAR "|8A==|[bytes 3-4 of 15 so far, binary: as base64; next: job job_id=" RUN_ID " offset=4]");
+    follows("\"offset\":4,\"wait\":0", false,
+            SO_FAR
+            "|wxyz|[bytes 11-15 of 15 so far; 7 bytes before them were not kept; next: job job_id=" RUN_ID
+            " offset=15]");
+}
+
 static void following_waits_unless_a_page_is_full(void **state)
 {
     struct sb_call call;
@@ -604,6 +620,7 @@ int main(void)
         cmocka_unit_test_setup(a_cancelled_call_kills_its_run_a_wait_does_not, set_up),
         cmocka_unit_test_setup(a_running_job_is_followed_by_offset, set_up),
         cmocka_unit_test_setup(following_goes_on_after_what_was_dropped, set_up),
+        cmocka_unit_test_setup(following_passes_a_character_whose_end_was_dropped, set_up),
         cmocka_unit_test_setup(following_waits_unless_a_page_is_full, set_up),
         cmocka_unit_test_setup(a_wrong_offset_is_an_error_at_once, set_up),
         cmocka_unit_test_setup(images_and_links_are_counted, set_up),
