@@ -10,7 +10,6 @@ import { follow, parts, readOn, server } from './mcp_rig.mjs';
 
 const together = { concurrency: 4 };
 const here = path.dirname(fileURLToPath(import.meta.url));
-const pause = ms => new Promise(resolve => setTimeout(resolve, ms));
 const sleeper = mark => `import subprocess\nsubprocess.Popen(["sleep", "${mark}"])\nprint("here")\nimport time\ntime.sleep(600)`;
 
 describe('the protocol', together, () => {
@@ -153,6 +152,7 @@ describe('execute_code', together, () => {
         ['wait 51', { wait: 51 }, /wait.*50/],
         ['libraries a string', { libraries: 'numpy' }, /libraries/],
         ['libraries [1]', { libraries: [1] }, /libraries/],
+        ['libraries [""]', { libraries: [''] }, /libraries/],
         ['libraries', { libraries: ['numpy'] }, /libraries is not available in this version yet/],
         ['session_id', { session_id: 'new' }, /session_id is not available in this version yet/],
         ['an unknown argument', { langauge: 'python' }, /langauge.*language/],
@@ -173,7 +173,8 @@ describe('execute_code', together, () => {
     test('PRO-16 coercions, and before initialize', async t => {
         const client = await server(t, { bare: true });
         assert.match((await client.run('while True: pass', { timeout: '0.3' })).text, /timeout/);
-        assert.equal(parts(await client.run('import sys; print(sys.argv[1:])', { language: 'Python', args: '["a"]' })).stdout, "['a']\n");
+        for (const language of ['Python', 'py'])
+            assert.equal(parts(await client.run('import sys; print(sys.argv[1:])', { language, args: '["a"]' })).stdout, "['a']\n");
     });
 
     test('code of 4 MiB runs, one byte more does not', async t => {
@@ -209,7 +210,7 @@ describe('runs and the client', together, () => {
         const began = Date.now();
         const three = [1, 2, 3].map(n => client.run(`import time; time.sleep(2); print(${n})`, {}, n));
         three.forEach(one => one.catch(() => {}));
-        await pause(500);
+        await until('all three run at once', async () => (await client.call('job', {})).text.match(/ running /g)?.length === 3);
         client.notify('notifications/cancelled', { requestId: 2 });
         const asked = Date.now();
         await client.ping();

@@ -77,7 +77,8 @@ describe('odd messages', together, () => {
         ['modern, then initialize', [ask(1, 'tools/list', meta('2026-07-28')), init('2025-11-25')], ['1 -32601', welcome]],
         ['initialize, then modern', [...begun, ask(1, 'tools/list', meta('2026-07-28'))], [welcome, '1 -32601']],
 
-        ['PRO-01 CRLF everywhere', [Buffer.from([init('2025-11-25'), '', initialized, ask(1, 'tools/list'), ''].join('\r\n'))], [welcome, '1 tools']],
+        ['PRO-01 CRLF everywhere', [Buffer.from([init('2025-11-25'), '', initialized, ask(1, 'tools/list'), ask(2, 'tools/call', '{"name":"execute_code"}'), ''].join('\r\n'))],
+            [welcome, '1 tools', '2 isError true']],
         ['PRO-03 a BOM, and one more later', [BOM, ...begun, BOM, ask(1, 'tools/list')], [welcome, '1 tools']],
         ['PRO-04 invalid UTF-8 between good requests',
             [ping(1), Buffer.from([0xff, 0xfe, 10]), Buffer.from(`${ask(2, 'tools/call', '{"name":"execute_code","arguments":{"code":"print(1)\xc3"}}')}\n`, 'latin1'), ping(3)],
