@@ -4,8 +4,9 @@
 #include "base/buf.h"
 
 /* ECMA-48: ESC [ ... final byte; ESC ] (also P X ^ _) ... BEL or ESC \; ESC and one byte.
- * C1 controls arrive as UTF-8 C2 80..9F. */
-enum { TEXT, ESCAPE, CSI, STRING, STRING_ESCAPE, C1 };
+ * C1 controls arrive as UTF-8 C2 80..9F. A string that nobody ends costs one line, not all the
+ * text behind it: a byte 90 by accident is no rare thing. */
+enum { TEXT, ESCAPE, CSI, STRING, STRING_ESCAPE, STRING_C1, C1 };
 
 static int after_escape(unsigned char c)
 {
@@ -44,6 +45,30 @@ static int after_c2(unsigned char c, struct sb_buf *out)
     return text(c, out);
 }
 
+/* Final bytes end it; what can't be part of it means that it was none. */
+static int in_csi(unsigned char c, struct sb_buf *out)
+{
+    if (c >= 0x20 && c <= 0x3f)
+        return CSI;
+    return c >= 0x40 && c <= 0x7e ? TEXT : text(c, out);
+}
+
+static int in_string(unsigned char c, struct sb_buf *out)
+{
+    switch (c) {
+    case 0x07: /* BEL */
+    case 0x18: /* CAN */
+    case 0x1a: /* SUB */
+        return TEXT;
+    case 0x1b:
+        return STRING_ESCAPE;
+    case 0xc2:
+        return STRING_C1;
+    default:
+        return c == '\n' ? text(c, out) : STRING;
+    }
+}
+
 void sb_terminal_filter(struct sb_terminal *terminal, const char *bytes, size_t len, struct sb_buf *out)
 {
     for (size_t i = 0; i < len; i++) {
@@ -54,11 +79,13 @@ void sb_terminal_filter(struct sb_terminal *terminal, const char *bytes, size_t 
             terminal->state = after_escape(c);
             break;
         case CSI:
-            if (c >= 0x40 && c <= 0x7e)
-                terminal->state = TEXT;
+            terminal->state = in_csi(c, out);
             break;
         case STRING:
-            terminal->state = c == 0x07 ? TEXT : c == 0x1b ? STRING_ESCAPE : STRING;
+            terminal->state = in_string(c, out);
+            break;
+        case STRING_C1:
+            terminal->state = c == 0x9c ? TEXT : in_string(c, out);
             break;
         case STRING_ESCAPE:
             terminal->state = c == '\\' ? TEXT : after_escape(c);

@@ -26,6 +26,12 @@ static const struct {
     {"\xc2\x9b" "31mc1\xc2\xa0", "c1\xc2\xa0"},
     {"\xc2\x9dtitle\x07" "d", "d"},
     {"\x1b\x1b[1mq", "q"},
+    {"a\xc2\x90lost\nkept", "a\nkept"}, /* nobody ends it */
+    {"\x1b]0;t\xc2\xa9\xc2\x9c" "after", "after"},
+    {"\x1bPab\x18" "c\x1b]d\x1a" "e", "ce"},
+    {"\x1b[3\nm", "\nm"},
+    {"\x1b[3\x1b[1mb", "b"},
+    {"\x1b[3\xc3\xa9", "\xc3\xa9"},
 };
 
 static void sequences_are_dropped_wherever_a_chunk_ends(void **state)
