@@ -100,21 +100,18 @@ static void on_connection(uv_stream_t *listener, int status)
     endpoint->on_client(endpoint->ctx, stream, peer);
 }
 
-/* A user's own is for that user. Root's is for the group too; bound under umask 077, nobody
- * else gets in before the mode is right. */
-static int open_to_group(const char *path, struct sb_buf *note, struct sb_err *err)
+/* A user's own is for that user, root's for the group too. Bound under umask 077: nobody else
+ * gets in before the mode is right. */
+static int set_mode(const char *path, struct sb_buf *note, struct sb_err *err)
 {
-    struct group *group;
+    struct group *group = geteuid() == 0 ? getgrnam(GROUP) : NULL;
 
-    if (geteuid() != 0)
-        return 0;
-    group = getgrnam(GROUP);
-    if (!group) {
+    if (geteuid() == 0 && !group)
         sb_buf_addf(note, "there is no group '%s' (groupadd --system %s): only root can join", GROUP, GROUP);
-        return 0;
-    }
-    if (lchown(path, 0, group->gr_gid) < 0 || chmod(path, 0660) < 0)
+    if (group && lchown(path, 0, group->gr_gid) < 0)
         return sb_fail_os(err, "cannot give '%s' to the group '%s'", path, GROUP);
+    if (chmod(path, group ? 0660 : 0600) < 0)
+        return sb_fail_os(err, "cannot set the mode of '%s'", path);
     return 0;
 }
 
@@ -142,7 +139,7 @@ static int bind_and_listen(struct sb_endpoint *endpoint, int fd, struct sb_buf *
 
     if (bind(fd, (const struct sockaddr *)address, sizeof *address) < 0)
         return sb_fail_os(err, "cannot make the socket '%s'", address->sun_path);
-    if (open_to_group(address->sun_path, note, err) < 0)
+    if (set_mode(address->sun_path, note, err) < 0)
         return -1;
     rc = uv_pipe_open(&endpoint->pipe, fd);
     if (rc == 0)

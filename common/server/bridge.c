@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * States: JOINED (lines pass), GREETING (connected again, the service has not yet answered
  * the repeated initialize), LOST (nobody there, for less than the patience), GONE (for
- * longer), CLOSING. The client is held in GREETING and LOST. */
+ * longer), ENDING (the client has ended its side; the service is told so, and its last
+ * answers pass), CLOSING. The client is held in GREETING and LOST, and while the service takes
+ * nothing or has too much of it. */
 #include "server/bridge.h"
 
 #include <string.h>
@@ -14,17 +16,18 @@
 #include "server/line.h"
 #include "server/rpc.h"
 
-#define GREETING_ID "\"llm-sandbox bridge\"" /* of the repeated initialize: nothing else is under way then   \
-                                              */
+/* Of the repeated initialize: nothing else is under way then. */
+#define GREETING_ID "\"llm-sandbox bridge\""
 
 static const char restarted[] =
     "The llm-sandbox service was restarted while this was under way, and what it ran is "
     "gone. The call can be repeated now.";
 static const char gone[] =
-    "The llm-sandbox service does not run any more. Its administrator can start it again; or "
-    "restart this MCP server, which then works without it. Do not retry until then.";
+    "The llm-sandbox service does not run any more, or takes no more clients of this user. Its "
+    "administrator can start it again; or restart this MCP server, which works without one that does "
+    "not run. Do not retry until then.";
 
-enum state { JOINED, GREETING, LOST, GONE, CLOSING };
+enum state { JOINED, GREETING, LOST, GONE, ENDING, CLOSING };
 
 struct open_call { /* a request of the client that the service has not answered */
     struct open_call *next;
@@ -38,12 +41,15 @@ struct sb_bridge {
     struct sb_conn *client, *service; /* service: NULL in LOST and GONE */
     unsigned open;                    /* conns and the timer that are not yet closed */
     struct open_call *calls;
+    unsigned call_count;
     struct sb_buf initialize; /* the params of the client's, raw; empty: it came not yet, or has no answer */
     struct sb_buf pending;    /* those of one that is open */
     char initialize_id[SB_RPC_ID_MAX + 1];
     bool initialized; /* and the notification that follows it */
-    uv_timer_t timer; /* LOST, GONE: the next look */
-    uint64_t lost_ms; /* uv_now */
+    bool heard;       /* this service has said something */
+    uv_timer_t timer; /* LOST, GONE: the next look; ENDING: the last moment */
+    uint64_t lost_ms; /* uv_now: since when there is no service for us */
+    uint64_t join_ms; /* and of the last connection */
     void (*on_closed)(void *ctx);
     void *ctx;
 };
@@ -70,6 +76,7 @@ static void opened(struct sb_bridge *bridge, const struct sb_rpc_message *messag
     call = *at = sb_alloc(sizeof *call);
     call->is_tool = strcmp(message->method, "tools/call") == 0;
     memcpy(call->id, message->id, sizeof call->id);
+    bridge->call_count++;
 }
 
 static void closed(struct sb_bridge *bridge, const char *id, size_t len)
@@ -80,6 +87,7 @@ static void closed(struct sb_bridge *bridge, const char *id, size_t len)
         return;
     *at = call->next;
     sb_free(call);
+    bridge->call_count--;
 }
 
 static void refuse(struct sb_bridge *bridge, const struct open_call *call, const char *text)
@@ -109,7 +117,7 @@ static void refuse(struct sb_bridge *bridge, const struct open_call *call, const
     sb_buf_done(&line);
 }
 
-/* `all`: of an open initialize too, which otherwise waits for the next service. */
+/* `all`: an open initialize too, which otherwise waits for the next service. */
 static void refuse_open(struct sb_bridge *bridge, const char *text, bool all)
 {
     struct open_call **at = &bridge->calls;
@@ -124,6 +132,11 @@ static void refuse_open(struct sb_bridge *bridge, const char *text, bool all)
         refuse(bridge, call, text);
         *at = call->next;
         sb_free(call);
+        bridge->call_count--;
+    }
+    if (all) {
+        sb_buf_clear(&bridge->pending);
+        bridge->initialize_id[0] = '\0';
     }
 }
 
@@ -132,7 +145,10 @@ static void refuse_open(struct sb_bridge *bridge, const char *text, bool all)
 static void note_initialize(struct sb_bridge *bridge, const struct sb_rpc_message *message)
 {
     sb_buf_clear(&bridge->pending);
-    sb_buf_add(&bridge->pending, message->raw_params, message->raw_params_len);
+    if (message->params)
+        sb_buf_add(&bridge->pending, message->raw_params, message->raw_params_len);
+    else
+        sb_buf_adds(&bridge->pending, "{}");
     memcpy(bridge->initialize_id, message->id, sizeof bridge->initialize_id);
 }
 
@@ -176,6 +192,12 @@ static void note_line(struct sb_bridge *bridge, const char *line, size_t len)
     sb_json_free(doc);
 }
 
+/* The service has more of the client than it can take at once. */
+static bool is_too_much(const struct sb_bridge *bridge)
+{
+    return bridge->call_count >= SB_BRIDGE_CALLS_MAX || sb_conn_is_full(bridge->service);
+}
+
 static void on_client_line(void *ctx, const char *line, size_t len)
 {
     struct sb_bridge *bridge = ctx;
@@ -186,7 +208,7 @@ static void on_client_line(void *ctx, const char *line, size_t len)
     if (bridge->state != JOINED)
         return;
     sb_conn_send(bridge->service, line, len);
-    if (sb_conn_is_full(bridge->service))
+    if (is_too_much(bridge))
         sb_conn_hold(bridge->client, true);
 }
 
@@ -201,9 +223,22 @@ static void on_client_too_long(void *ctx)
     sb_buf_done(&line);
 }
 
+static void on_last_moment(uv_timer_t *timer)
+{
+    sb_bridge_close(timer->data);
+}
+
 static void on_client_end(void *ctx)
 {
-    sb_bridge_close(ctx);
+    struct sb_bridge *bridge = ctx;
+
+    if (bridge->state != JOINED) {
+        sb_bridge_close(bridge);
+        return;
+    }
+    bridge->state = ENDING;
+    sb_conn_finish(bridge->service);
+    uv_timer_start(&bridge->timer, on_last_moment, SB_BRIDGE_LAST_MS, 0);
 }
 
 /* ---- what the service sends ----------------------------------------------------------- */
@@ -258,14 +293,19 @@ static void pass(struct sb_bridge *bridge)
     sb_conn_hold(bridge->client, false);
 }
 
+static void mind_client(struct sb_bridge *bridge)
+{
+    if (bridge->state == JOINED && !is_too_much(bridge))
+        sb_conn_hold(bridge->client, false);
+}
+
 static void on_service_line(void *ctx, const char *line, size_t len)
 {
     struct sb_bridge *bridge = ctx;
     const char *item = NULL;
     size_t at = 0, item_len = 0;
 
-    if (bridge->state == CLOSING)
-        return;
+    bridge->heard = true;
     if (bridge->state == GREETING) { /* what the client has long been told */
         if (bridge->initialized)
             say(bridge, NULL, "notifications/initialized", NULL);
@@ -277,6 +317,7 @@ static void on_service_line(void *ctx, const char *line, size_t len)
     while (line[0] == '[' && sb_json_raw_next(line, len, &at, &item, &item_len) == 0)
         note_answer(bridge, item, item_len);
     sb_conn_send(bridge->client, line, len);
+    mind_client(bridge);
 }
 
 static void on_service_too_long(void *ctx)
@@ -286,10 +327,7 @@ static void on_service_too_long(void *ctx)
 
 static void on_service_drained(void *ctx)
 {
-    struct sb_bridge *bridge = ctx;
-
-    if (bridge->state == JOINED)
-        sb_conn_hold(bridge->client, false);
+    mind_client(ctx);
 }
 
 /* ---- the service goes and comes ------------------------------------------------------- */
@@ -310,20 +348,33 @@ static void let_go(void *ctx)
     on_closed(owner);
 }
 
+static void look_again(struct sb_bridge *bridge)
+{
+    if (bridge->state == LOST && uv_now(bridge->loop) - bridge->lost_ms >= SB_BRIDGE_PATIENCE_MS) {
+        bridge->state = GONE;
+        refuse_open(bridge, gone, true);
+        sb_conn_hold(bridge->client, false); /* what waited is refused, too */
+    }
+    uv_timer_start(&bridge->timer, look, bridge->state == LOST ? SB_BRIDGE_RETRY_MS : SB_BRIDGE_SLOW_MS, 0);
+}
+
 static void on_service_end(void *ctx)
 {
     struct sb_bridge *bridge = ctx;
+    uint64_t now = uv_now(bridge->loop);
 
     sb_conn_close(bridge->service);
     bridge->service = NULL;
-    if (bridge->state == CLOSING)
+    if (bridge->state == ENDING) {
+        sb_bridge_close(bridge);
         return;
-    if (bridge->state == JOINED)
-        bridge->lost_ms = uv_now(bridge->loop);
+    }
+    if (bridge->heard || now - bridge->join_ms >= SB_BRIDGE_SLOW_MS) /* we were not turned away */
+        bridge->lost_ms = now;
     bridge->state = LOST;
     sb_conn_hold(bridge->client, true);
     refuse_open(bridge, restarted, false);
-    uv_timer_start(&bridge->timer, look, SB_BRIDGE_RETRY_MS, 0);
+    look_again(bridge);
 }
 
 static void join(struct sb_bridge *bridge, uv_pipe_t *stream)
@@ -337,6 +388,8 @@ static void join(struct sb_bridge *bridge, uv_pipe_t *stream)
 
     bridge->service = sb_conn_adopt(stream, &events);
     bridge->open++;
+    bridge->heard = false;
+    bridge->join_ms = uv_now(bridge->loop);
 }
 
 static void greet(struct sb_bridge *bridge)
@@ -359,13 +412,7 @@ static void look(uv_timer_t *timer)
         greet(bridge);
         return;
     }
-    if (bridge->state == LOST && uv_now(bridge->loop) - bridge->lost_ms >= SB_BRIDGE_PATIENCE_MS) {
-        bridge->state = GONE;
-        refuse_open(bridge, gone, true);
-        sb_conn_hold(bridge->client, false); /* what waited is refused, too */
-    }
-    if (bridge->state != CLOSING)
-        uv_timer_start(timer, look, bridge->state == LOST ? SB_BRIDGE_RETRY_MS : SB_BRIDGE_SLOW_MS, 0);
+    look_again(bridge);
 }
 
 /* ---- from the first to the last ------------------------------------------------------- */
@@ -399,6 +446,7 @@ int sb_bridge_open(uv_pipe_t *service, int fd_in, int fd_out, void (*on_closed)(
     bridge->timer.data = bridge;
     bridge->open = 2;
     join(bridge, service);
+    bridge->lost_ms = bridge->join_ms;
     if (sb_conn_open(bridge->loop, fd_in, fd_out, &events, &bridge->client, err) < 0) {
         bridge->open--; /* there is no client */
         bridge->on_closed = nobody;

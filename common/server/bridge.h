@@ -13,6 +13,8 @@
 #define SB_BRIDGE_PATIENCE_MS 5000 /* requests wait so long for a service that restarts, then are refused */
 #define SB_BRIDGE_RETRY_MS    50   /* between two looks for it meanwhile */
 #define SB_BRIDGE_SLOW_MS     1000 /* and after that */
+#define SB_BRIDGE_LAST_MS     200  /* for the service's last answers, when the client has ended */
+#define SB_BRIDGE_CALLS_MAX   1024 /* open at once; then no more is taken from the client */
 
 struct sb_bridge;
 

@@ -22,7 +22,9 @@ struct sb_conn {
     int file_in, file_out; /* -1: a stream */
     bool reading;          /* a stream is started, or a read of the file is under way */
     bool writing;
-    bool over;        /* no more can be read, or written: on_end is due, or was rung */
+    bool over;        /* the end was read, or it is `dead`: on_end is due, or was rung */
+    bool dead;        /* no more can be written */
+    bool finish;      /* when all is sent the other side is told the end */
     bool ending;      /* the handles are being closed */
     unsigned open;    /* handles and requests of libuv that still know us */
     uv_timer_t timer; /* on_end that must not ring at once; the last moment of CLOSING */
@@ -33,6 +35,7 @@ struct sb_conn {
     struct sb_buf waiting, flying;
     size_t flown; /* of `flying`, to a file */
     uv_write_t write;
+    uv_shutdown_t shutdown;
     uv_fs_t file_read, file_write;
 };
 
@@ -155,6 +158,12 @@ static void is_over(struct sb_conn *conn)
         uv_timer_start(&conn->timer, on_timer, 0, 0);
 }
 
+static void is_dead(struct sb_conn *conn)
+{
+    conn->dead = true;
+    is_over(conn);
+}
+
 /* ---- in ------------------------------------------------------------------------------ */
 
 /* Cuts what is held into lines until nothing is left or an event has changed our state. */
@@ -248,12 +257,12 @@ static void wrote(struct sb_conn *conn, int status)
     empty(&conn->flying);
     if (status < 0) {
         sb_buf_done(&conn->waiting);
-        is_over(conn);
+        is_dead(conn);
     }
     write_more(conn);
     if (conn->state == CLOSING && !conn->writing) {
         end(conn);
-    } else if (conn->full && conn->state != CLOSING && !conn->over && !sb_conn_is_full(conn)) {
+    } else if (conn->full && conn->state != CLOSING && !conn->dead && !sb_conn_is_full(conn)) {
         conn->full = false;
         conn->events.on_drained(conn->events.ctx);
     } else if (conn->state == PAUSED && !conn->over && !sb_conn_is_full(conn)) {
@@ -295,14 +304,30 @@ static int start_file_write(struct sb_conn *conn)
     return status;
 }
 
+static void on_end_told(uv_shutdown_t *request, int status)
+{
+    (void)status;
+    let_go(request->data);
+}
+
+static void tell_end(struct sb_conn *conn)
+{
+    if (conn->finish && conn->out && !conn->dead && conn->state != CLOSING)
+        conn->open += uv_shutdown(&conn->shutdown, conn->out, on_end_told) == 0;
+}
+
 static void write_more(struct sb_conn *conn)
 {
     struct sb_buf none = conn->flying;
     uv_buf_t piece;
     int status;
 
-    if (conn->writing || conn->ending || conn->waiting.len == 0)
+    if (conn->writing || conn->ending)
         return;
+    if (conn->waiting.len == 0) {
+        tell_end(conn);
+        return;
+    }
     conn->flying = conn->waiting;
     conn->waiting = none;
     piece = uv_buf_init(conn->flying.data, (unsigned)conn->flying.len);
@@ -310,16 +335,16 @@ static void write_more(struct sb_conn *conn)
     conn->writing = status == 0;
     if (!conn->writing) {
         sb_buf_done(&conn->flying);
-        is_over(conn);
+        is_dead(conn);
     }
 }
 
 void sb_conn_send(struct sb_conn *conn, const char *line, size_t len)
 {
-    if (conn->state == CLOSING || conn->over)
+    if (conn->state == CLOSING || conn->dead || conn->finish)
         return;
     if (len >= SB_CONN_QUEUE_END - unsent(conn)) {
-        is_over(conn);
+        is_dead(conn);
         return;
     }
     sb_buf_add(&conn->waiting, line, len);
@@ -331,6 +356,14 @@ void sb_conn_send(struct sb_conn *conn, const char *line, size_t len)
         conn->full = true;
     else if (conn->state == READING)
         conn->state = PAUSED;
+}
+
+void sb_conn_finish(struct sb_conn *conn)
+{
+    if (conn->finish)
+        return;
+    conn->finish = true;
+    write_more(conn);
 }
 
 bool sb_conn_is_full(const struct sb_conn *conn)
@@ -359,7 +392,8 @@ static struct sb_conn *new_conn(uv_loop_t *loop, const struct sb_conn_events *ev
     conn->file_in = conn->file_out = -1;
     conn->open = 1; /* the timer */
     uv_timer_init(loop, &conn->timer);
-    conn->timer.data = conn->write.data = conn->file_read.data = conn->file_write.data = conn;
+    conn->timer.data = conn->write.data = conn->shutdown.data = conn;
+    conn->file_read.data = conn->file_write.data = conn;
     sb_line_init(&conn->lines, SB_LINE_MAX);
     sb_buf_init(&conn->held, SB_CONN_HELD_MAX + READ_BYTES);
     sb_buf_init(&conn->waiting, SB_CONN_QUEUE_END);

@@ -39,8 +39,11 @@ int sb_conn_open(uv_loop_t *loop, int fd_in, int fd_out, const struct sb_conn_ev
                  struct sb_conn **out, struct sb_err *err);
 /* Over a stream that is connected already; it is the conn's from now on (heap, freed by it). */
 struct sb_conn *sb_conn_adopt(uv_pipe_t *stream, const struct sb_conn_events *events);
-/* Queues one line; adds the \n. Never blocks, never fails: a dead client is told by on_end. */
+/* Queues one line; adds the \n. Never blocks, never fails: a dead client is told by on_end. One
+ * that has only ended its own side may still be sent to. */
 void sb_conn_send(struct sb_conn *conn, const char *line, size_t len);
+/* That was the last line: behind what is queued the other side reads our end. It may go on. */
+void sb_conn_finish(struct sb_conn *conn);
 /* More than SB_CONN_QUEUE_MAX is unsent. */
 bool sb_conn_is_full(const struct sb_conn *conn);
 /* While held, no line is delivered; the end is still seen. Letting go rings on_line inside
