@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -247,6 +248,234 @@ static void stream_that_was_accepted_is_adopted(void **state)
     close(pair[1]);
 }
 
+/* ---- for owners that join two of them ------------------------------------------------- */
+
+/* Over one end of a socket; the test is at the other, `far`. */
+struct owner {
+    uv_loop_t loop;
+    struct sb_conn *conn;
+    int fd, far;
+    int lines, ends, closes, drains;
+    int hold_after; /* in on_line, behind so many lines */
+};
+
+static void owner_line(void *ctx, const char *line, size_t len)
+{
+    struct owner *owner = ctx;
+
+    (void)line;
+    (void)len;
+    if (++owner->lines == owner->hold_after)
+        sb_conn_hold(owner->conn, true);
+}
+
+static void owner_end(void *ctx)
+{
+    ((struct owner *)ctx)->ends++;
+}
+
+static void owner_closed(void *ctx)
+{
+    ((struct owner *)ctx)->closes++;
+}
+
+static void owner_drained(void *ctx)
+{
+    ((struct owner *)ctx)->drains++;
+}
+
+static void open_owner(struct owner *owner)
+{
+    struct sb_conn_events events = {owner, owner_line, NULL, owner_end, owner_closed, owner_drained};
+    struct sb_err err;
+    int pair[2];
+
+    memset(owner, 0, sizeof *owner);
+    sb_stop_prepare();
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    owner->fd = pair[0];
+    owner->far = pair[1];
+    fcntl(owner->far, F_SETFL, O_NONBLOCK);
+    assert_int_equal(uv_loop_init(&owner->loop), 0);
+    assert_int_equal(sb_conn_open(&owner->loop, pair[0], pair[0], &events, &owner->conn, &err), 0);
+}
+
+static void close_owner(struct owner *owner)
+{
+    close(owner->far);
+    sb_conn_close(owner->conn);
+    uv_run(&owner->loop, UV_RUN_DEFAULT);
+    assert_int_equal(owner->closes, 1);
+    assert_int_equal(uv_loop_close(&owner->loop), 0);
+}
+
+/* The conn reads all of it. */
+static void write_far(struct owner *owner, const char *text)
+{
+    int left = 1;
+
+    assert_int_equal(write(owner->far, text, strlen(text)), strlen(text));
+    while (left > 0) {
+        uv_run(&owner->loop, UV_RUN_NOWAIT);
+        assert_int_equal(ioctl(owner->fd, FIONREAD, &left), 0);
+    }
+}
+
+/* What it has sent, up to the end or until nothing more comes at once. */
+static size_t read_far(struct owner *owner, bool *end)
+{
+    char piece[64 * 1024];
+    size_t len = 0;
+    ssize_t count;
+
+    while ((count = read(owner->far, piece, sizeof piece)) > 0)
+        len += (size_t)count;
+    *end = count == 0;
+    return len;
+}
+
+static void held_conn_gives_no_line(void **state)
+{
+    struct owner owner;
+
+    (void)state;
+    open_owner(&owner);
+    sb_conn_hold(owner.conn, true);
+    write_far(&owner, "one\ntwo\nthr");
+    assert_int_equal(owner.lines, 0);
+    sb_conn_hold(owner.conn, false);
+    assert_int_equal(owner.lines, 2);
+    write_far(&owner, "ee\n");
+    assert_int_equal(owner.lines, 3);
+    close_owner(&owner);
+}
+
+static void conn_may_be_held_by_a_line(void **state)
+{
+    struct owner owner;
+
+    (void)state;
+    open_owner(&owner);
+    owner.hold_after = 2;
+    write_far(&owner, "one\ntwo\nthree\n");
+    assert_int_equal(owner.lines, 2);
+    sb_conn_hold(owner.conn, false);
+    assert_int_equal(owner.lines, 3);
+    close_owner(&owner);
+}
+
+static void held_conn_reads_no_more_than_it_may_keep(void **state)
+{
+    char *text = sb_alloc(64 * 1024);
+    struct owner owner;
+    size_t taken = 0;
+    ssize_t count;
+    int left = 0;
+
+    (void)state;
+    open_owner(&owner);
+    memset(text, '\n', 64 * 1024);
+    sb_conn_hold(owner.conn, true);
+    do { /* until the socket stays full */
+        count = write(owner.far, text, 64 * 1024);
+        taken += count > 0 ? (size_t)count : 0;
+        uv_run(&owner.loop, UV_RUN_NOWAIT);
+        assert_true(taken < 4 * SB_CONN_HELD_MAX + 4 * 1024 * 1024);
+    } while (count > 0);
+    assert_int_equal(ioctl(owner.fd, FIONREAD, &left), 0);
+    assert_in_range(taken - (size_t)left, SB_CONN_HELD_MAX, SB_CONN_HELD_MAX + 64 * 1024);
+    sb_free(text);
+    close_owner(&owner);
+}
+
+static void held_conn_sees_the_end(void **state)
+{
+    struct owner owner;
+
+    (void)state;
+    open_owner(&owner);
+    sb_conn_hold(owner.conn, true);
+    shutdown(owner.far, SHUT_WR);
+    while (owner.ends == 0)
+        uv_run(&owner.loop, UV_RUN_ONCE);
+    assert_int_equal(owner.lines, 0);
+    close_owner(&owner);
+}
+
+static void full_conn_reads_on_and_tells_when_it_is_drained(void **state)
+{
+    size_t len = SB_CONN_QUEUE_MAX + 1024 * 1024, taken = 0;
+    char *text = sb_alloc(len);
+    struct owner owner;
+    bool end = false;
+
+    (void)state;
+    open_owner(&owner);
+    memset(text, 'x', len);
+    sb_conn_send(owner.conn, text, 10);
+    assert_false(sb_conn_is_full(owner.conn));
+    sb_conn_send(owner.conn, text, len);
+    assert_true(sb_conn_is_full(owner.conn));
+    write_far(&owner, "one\n");
+    assert_int_equal(owner.lines, 1);
+    assert_int_equal(owner.drains, 0);
+    while (owner.drains == 0) {
+        taken += read_far(&owner, &end);
+        uv_run(&owner.loop, UV_RUN_ONCE);
+    }
+    assert_false(sb_conn_is_full(owner.conn));
+    while (taken < len + 12) {
+        taken += read_far(&owner, &end);
+        uv_run(&owner.loop, UV_RUN_NOWAIT);
+    }
+    assert_int_equal(taken, len + 12);
+    assert_int_equal(owner.drains, 1);
+    assert_false(end);
+    sb_free(text);
+    close_owner(&owner);
+}
+
+static void finished_conn_sends_what_is_queued_then_its_end_and_still_reads(void **state)
+{
+    size_t len = 1024 * 1024, taken = 0;
+    char *text = sb_alloc(len);
+    struct owner owner;
+    bool end = false;
+
+    (void)state;
+    open_owner(&owner);
+    memset(text, 'x', len);
+    sb_conn_send(owner.conn, text, len);
+    sb_conn_finish(owner.conn);
+    sb_conn_finish(owner.conn);
+    sb_conn_send(owner.conn, "too late", 8);
+    while (!end) {
+        uv_run(&owner.loop, UV_RUN_NOWAIT);
+        taken += read_far(&owner, &end);
+    }
+    assert_int_equal(taken, len + 1);
+    write_far(&owner, "one\n");
+    assert_int_equal(owner.lines, 1);
+    sb_free(text);
+    close_owner(&owner);
+}
+
+static void who_has_ended_is_still_sent_to(void **state)
+{
+    struct owner owner;
+    bool end = false;
+
+    (void)state;
+    open_owner(&owner);
+    shutdown(owner.far, SHUT_WR);
+    while (owner.ends == 0)
+        uv_run(&owner.loop, UV_RUN_ONCE);
+    sb_conn_send(owner.conn, "last", 4);
+    uv_run(&owner.loop, UV_RUN_NOWAIT);
+    assert_int_equal(read_far(&owner, &end), 5);
+    close_owner(&owner);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +488,13 @@ int main(void)
         cmocka_unit_test(reader_that_stands_still_does_not_hold_up_the_close),
         cmocka_unit_test(what_is_no_stream_is_refused),
         cmocka_unit_test(stream_that_was_accepted_is_adopted),
+        cmocka_unit_test(held_conn_gives_no_line),
+        cmocka_unit_test(conn_may_be_held_by_a_line),
+        cmocka_unit_test(held_conn_reads_no_more_than_it_may_keep),
+        cmocka_unit_test(held_conn_sees_the_end),
+        cmocka_unit_test(full_conn_reads_on_and_tells_when_it_is_drained),
+        cmocka_unit_test(finished_conn_sends_what_is_queued_then_its_end_and_still_reads),
+        cmocka_unit_test(who_has_ended_is_still_sent_to),
     };
 
     return cmocka_run_group_tests_name("conn", tests, NULL, NULL);
