@@ -234,6 +234,19 @@ describe('mcp joins', together, () => {
         assert.ok(isSanitized || kib < 16 * 1024, `${kib} KiB`);
     });
 
+    test('a job goes on without its client, and another of the same user finds it', async t => {
+        const { start, client } = await joined(t);
+        const mark = marker();
+        const [job_id] = (await client.run(sleeper(mark), { wait: 0, timeout: 600 })).text.match(/r_[a-z2-7]{16}/);
+        await until('it runs', () => marked(mark).length === 1);
+        client.close();
+        await client.end;
+        const other = await server(t, { start });
+        assert.match((await other.call('job', { job_id, wait: 0 })).text, /^running/);
+        assert.match((await other.call('job', { job_id, action: 'kill' })).text, /^cancelled/);
+        await nothingLeft(mark);
+    });
+
     test('several clients in parallel, each its own answers', async t => {
         const { start, client, instances } = await joined(t);
         const clients = [client, ...await Promise.all([1, 2, 3].map(() => server(t, { start })))];
@@ -308,6 +321,29 @@ describe('the service restarts', together, () => {
         await until('another', () => client.lines().length === 2);
         assert.deepEqual(client.lines()[1].map(({ id, result }) => [id, result]), [[2, {}], [3, {}]]);
         client.child.stdin.end();
+    });
+
+    test('an initialize that was not answered is said to the next one', async t => {
+        const { start, service } = await joined(t);
+        const clients = ['', ',"params":{"protocolVersion":"2025-03-26"}'].map(params => ({ ...plain(start), params }));
+        for (const client of clients) {
+            t.after(() => client.child.stdin.end());
+            client.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+            await until('it has joined', () => client.lines().length === 1);
+        }
+        service.child.kill('SIGSTOP');
+        for (const client of clients)
+            client.write(`{"jsonrpc":"2.0","id":2,"method":"initialize"${client.params}}\n`);
+        await service.stop('SIGKILL');
+        await serve(t, start);
+        for (const client of clients) {
+            await until('it is answered', () => client.lines().some(({ id }) => id === 2));
+            const { result } = client.lines().find(({ id }) => id === 2);
+            assert.equal(result.protocolVersion, client.params ? '2025-03-26' : '2025-11-25');
+            client.write('{"jsonrpc":"2.0","id":3,"method":"ping"}\n');
+            await until('and the next', () => client.lines().some(({ id }) => id === 3));
+            assert.deepEqual(client.lines().map(({ id }) => id).sort(), [1, 2, 3]);
+        }
     });
 
     test('one that stays away: calls are refused after the patience, until it returns', async t => {
@@ -412,12 +448,23 @@ describe('settings that the service would not know', together, () => {
     });
 });
 
+/** The programs where every user may read them. */
+function forAll(t) {
+    const made = folder(t);
+    for (const name of ['llm-sandbox', 'llm-sandbox-guest'])
+        fs.copyFileSync(path.join(path.dirname(binary), name), path.join(made, name));
+    return path.join(made, 'llm-sandbox');
+}
+
+/** As root: a program of another user, after a shell line in a private mount namespace. */
+const beginAs = (uid, groups, line, program, args, options) => begin('unshare', ['-m', '--propagation', 'private', 'sh', '-c',
+    `${line} && exec setpriv --reuid ${uid} --regid ${uid} ${groups.length ? `--groups ${groups}` : '--clear-groups'} --inh-caps=-all "$0" "$@"`,
+    program, ...args], options);
+
 /** Root's service with a group, and clients of other users: as(uid, groups) is a start of mcp_rig. */
 async function house(t, { group = true } = {}) {
-    const made = folder(t), programs = folder(t), at = path.join(made, 'llm-sandbox.sock');
+    const made = folder(t), program = forAll(t), at = path.join(made, 'llm-sandbox.sock');
     const groups = file(t, 'group', group ? 'root:x:0:\nllm-sandbox:x:4242:\n' : 'root:x:0:\n');
-    for (const name of ['llm-sandbox', 'llm-sandbox-guest'])
-        fs.copyFileSync(path.join(path.dirname(binary), name), path.join(programs, name));
     const mounts = 'mkdir -p /run/llm-sandbox && mount --bind "$RUN" /run/llm-sandbox && mount --bind "$GROUPS_FILE" /etc/group';
     const env = { RUN: made, GROUPS_FILE: groups };
     const service = await serve(t, (args, options) => inMounts(mounts, args, { ...options, env }));
@@ -428,10 +475,8 @@ async function house(t, { group = true } = {}) {
         for (const name of fs.readdirSync(home, { recursive: true }))
             fs.chownSync(path.join(home, name), uid, uid);
         fs.chownSync(home, uid, uid);
-        return (args, options = {}) => begin('unshare', ['-m', '--propagation', 'private', 'sh', '-c',
-            `${mounts} && exec setpriv --reuid ${uid} --regid ${uid} ${ids.length ? `--groups ${ids}` : '--clear-groups'} --inh-caps=-all "$0" "$@"`,
-            path.join(programs, 'llm-sandbox'), ...args],
-        { ...options, env: { ...options.env, ...env, HOME: home, XDG_RUNTIME_DIR: path.join(home, 'run') } });
+        return (args, options = {}) => beginAs(uid, ids, mounts, program, args,
+            { ...options, env: { ...options.env, ...env, HOME: home, XDG_RUNTIME_DIR: path.join(home, 'run') } });
     };
     return { service, socket: at, as };
 }
@@ -469,6 +514,20 @@ describe('two users of the service', { ...together, skip: !isRoot && 'only root 
         const client = await server(t, { start: as(1999, []) });
         assert.equal(client.stderr(), '');
         assert.deepEqual((await client.ping()).result, {});
+    });
+
+    test('a client that passes no XDG_RUNTIME_DIR finds its user\'s service', async t => {
+        const home = folder(t), program = forAll(t);
+        fs.chmodSync(home, 0o700);
+        fs.chownSync(home, 1999, 1999);
+        const as = env => (args, options) => beginAs(1999, [],
+            'mount -t tmpfs none /run && mkdir -p /run/user/1999 && mount --bind "$HOME" /run/user/1999', program, args,
+            { ...options, env: { HOME: home, ...env } });
+        const service = await serve(t, as({ XDG_RUNTIME_DIR: '/run/user/1999' }));
+        assert.match(service.stderr(), /serving at \/run\/user\/1999\/llm-sandbox\/llm-sandbox\.sock$/m);
+        const client = await server(t, { start: as({ XDG_RUNTIME_DIR: '' }) });
+        assert.equal(parts(await client.run('print(1)')).stdout, '1\n');
+        assert.equal(fs.readdirSync(path.join(home, 'llm-sandbox/instances')).length, 1);
     });
 
     test('a configuration file of the user\'s own hinders', async t => {
