@@ -406,8 +406,9 @@ static void look(uv_timer_t *timer)
 {
     struct sb_bridge *bridge = timer->data;
     struct sb_endpoint_found found;
+    struct sb_err why;
 
-    if (sb_endpoint_connect(bridge->loop, &found, NULL) == 0) {
+    if (sb_endpoint_connect(bridge->loop, &found, &why) == 0) {
         join(bridge, found.stream);
         greet(bridge);
         return;

@@ -461,6 +461,19 @@ const beginAs = (uid, groups, line, program, args, options) => begin('unshare', 
     `${line} && exec setpriv --reuid ${uid} --regid ${uid} ${groups.length ? `--groups ${groups}` : '--clear-groups'} --inh-caps=-all "$0" "$@"`,
     program, ...args], options);
 
+/** A listener of uid 1998 at this place. */
+async function impostor(t, socket) {
+    const theirs = folder(t), at = path.join(theirs, 's');
+    fs.chmodSync(theirs, 0o777);
+    const fake = begin('setpriv', ['--reuid', '1998', '--regid', '1998', '--clear-groups', PYTHON, '-c',
+        `import socket\ns = socket.socket(socket.AF_UNIX)\ns.bind("${at}")\ns.listen(9)\nprint("listens", flush=True)\nwhile True: print(s.accept()[0].recv(100), flush=True)`]);
+    t.after(() => fake.child.kill('SIGKILL'));
+    await until('it listens', () => fake.stdout() !== '');
+    fs.chmodSync(at, 0o777);
+    fs.renameSync(at, socket);
+    return fake;
+}
+
 /** Root's service with a group, and clients of other users: as(uid, groups) is a start of mcp_rig. */
 async function house(t, { group = true } = {}) {
     const made = folder(t), program = forAll(t), at = path.join(made, 'llm-sandbox.sock');
@@ -530,6 +543,22 @@ describe('two users of the service', { ...together, skip: !isRoot && 'only root 
         assert.equal(fs.readdirSync(path.join(home, 'llm-sandbox/instances')).length, 1);
     });
 
+    test('the user\'s own service restarts while somebody else sits at root\'s place', async t => {
+        const [home, run, program] = [folder(t), folder(t), forAll(t)];
+        fs.chmodSync(home, 0o700);
+        fs.chownSync(home, 1999, 1999);
+        const start = (args, options) => beginAs(1999, [], 'mkdir -p /run/llm-sandbox && mount --bind "$RUN" /run/llm-sandbox', program, args,
+            { ...options, env: { HOME: home, XDG_RUNTIME_DIR: home, RUN: run } });
+        const service = await serve(t, start);
+        const client = await server(t, { start });
+        const fake = await impostor(t, path.join(run, 'llm-sandbox.sock'));
+        await service.stop('SIGTERM');
+        await until('it has looked there', () => fake.stdout().includes("b''"));
+        await serve(t, start);
+        assert.equal(parts(await client.run('print(1)')).stdout, '1\n');
+        assert.doesNotMatch(fake.stdout(), /jsonrpc/);
+    });
+
     test('a configuration file of the user\'s own hinders', async t => {
         const { as } = await house(t);
         const start = as(1999, [4242], home => {
@@ -572,13 +601,7 @@ describe('two users of the service', { ...together, skip: !isRoot && 'only root 
 
     test('a socket that somebody else serves is not trusted', async t => {
         const { start, socket } = place(t);
-        const theirs = folder(t), at = path.join(theirs, 's');
-        fs.chmodSync(theirs, 0o777);
-        const fake = begin('setpriv', ['--reuid', '1998', '--regid', '1998', '--clear-groups', PYTHON, '-c',
-            `import socket\ns = socket.socket(socket.AF_UNIX)\ns.bind("${at}")\ns.listen(9)\nwhile True: print(s.accept()[0].recv(100), flush=True)`]);
-        t.after(() => fake.child.kill('SIGKILL'));
-        await until('it listens', () => { try { fs.chmodSync(at, 0o777); return true; } catch { return false; } });
-        fs.renameSync(at, socket);
+        const fake = await impostor(t, socket);
         const client = await server(t, { start });
         await until('it says why', () => client.stderr().endsWith('\n'));
         assert.match(client.stderr(), /^llm-sandbox: working without the running service: the service at '.*' is run by uid 1998, neither ours nor root's\n$/);
