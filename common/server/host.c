@@ -37,7 +37,7 @@ struct sb_host *sb_host_new(const struct sb_host_want *want)
         host->probed.why = *want->broken;
         host->known = host->broken = true;
     }
-    host->jobs = sb_jobs_new(host);
+    host->jobs = sb_jobs_new(host, want->kept_in);
     return host;
 }
 

@@ -18,6 +18,7 @@ struct sb_host_want {
     uv_loop_t *loop;
     struct sb_instance *instance; /* NULL only if broken */
     const char *guest;
+    const char *kept_in; /* what is kept of runs lies in a folder in it; NULL: in our cache directory */
     const struct sb_config *config; /* borrowed until sb_host_free; NULL: the defaults */
     const struct sb_err
         *broken; /* the configuration's error: sb_host_backend gives no other answer; NULL: none */

@@ -6,18 +6,22 @@
 
 #include "base/alloc.h"
 #include "platform/clock.h"
+#include "platform/dirs.h"
 #include "platform/hostpath.h"
 #include "server/host.h"
 #include "server/job_inner.h"
 #include "server/queue.h"
 
-#define BOXES_LEAST 4u /* running boxes of one host: two per processor within these */
-#define BOXES_MOST  16u
+#define BOXES_LEAST                                                                                          \
+    8u /* running boxes of one host: two per processor within these; more than one peer has                  \
+        */
+#define BOXES_MOST 16u
 
 struct sb_jobs {
     struct sb_host *host;
     struct sb_queue *queue;
     struct sb_kept_store *store;
+    char *kept_in; /* NULL: the cache directory */
     struct sb_job *first;
     size_t asking, busy; /* jobs that wait for the backend; runs and workers not yet gone */
     uv_timer_t *expiry;  /* NULL once it is closed */
@@ -43,32 +47,56 @@ static int64_t now_ms(void)
 
 static void on_drop(void *owner);
 
-struct sb_jobs *sb_jobs_new(struct sb_host *host)
+/* On disk, not beside our lock: runtime directories lie in memory. The journal of the instance
+ * removes it, at the latest when the next host finds us dead. */
+static int make_kept_folder(void *ctx, struct sb_buf *out, struct sb_err *err)
+{
+    struct sb_jobs *jobs = ctx;
+    struct sb_instance *instance = sb_host_instance(jobs->host);
+    char *name = sb_asprintf("kept-%s", sb_instance_id(instance));
+    struct sb_buf above;
+    unsigned entry;
+    int rc = -1;
+
+    sb_buf_init(&above, SB_PATH_MAX_BYTES);
+    if (jobs->kept_in != NULL)
+        sb_buf_adds(&above, jobs->kept_in);
+    else if (sb_dir(SB_DIR_CACHE, &above, err) < 0)
+        goto done;
+    sb_path_join(out, above.data, name, sb_host_rules());
+    if (sb_journal_add(instance, SB_UNDO_TREE, out->data, &entry, err) == 0)
+        rc = sb_dir_make(out->data, 0, err);
+done:
+    sb_buf_done(&above);
+    sb_free(name);
+    return rc;
+}
+
+struct sb_jobs *sb_jobs_new(struct sb_host *host, const char *kept_in)
 {
     struct sb_jobs *jobs = sb_alloc(sizeof *jobs);
     unsigned boxes = 2 * uv_available_parallelism();
-    const struct sb_queue_caps caps = {
-        .running = boxes < BOXES_LEAST ? BOXES_LEAST : boxes > BOXES_MOST ? BOXES_MOST : boxes,
-        .peer_running = SB_JOBS_RUNNING,
-        .peer_queued = SB_JOBS_QUEUED,
-        .peer_bytes = SB_JOBS_QUEUED_BYTES};
-    struct sb_kept_want keep = {
-        .peer_bytes = SB_KEPT_BYTES, .peer_runs = SB_KEPT_RUNS, .ms = SB_KEPT_MS, .on_drop = on_drop};
-    struct sb_instance *instance = sb_host_instance(host);
-    struct sb_buf dir;
+    const struct sb_queue_caps caps = {.running = boxes < BOXES_LEAST  ? BOXES_LEAST
+                                                  : boxes > BOXES_MOST ? BOXES_MOST
+                                                                       : boxes,
+                                       .peer_running = SB_JOBS_RUNNING,
+                                       .peer_queued = SB_JOBS_QUEUED,
+                                       .peer_bytes = SB_JOBS_QUEUED_BYTES};
+    struct sb_kept_want keep = {.make_folder = make_kept_folder,
+                                .ctx = jobs,
+                                .peer_bytes = SB_KEPT_BYTES,
+                                .peer_runs = SB_KEPT_RUNS,
+                                .ms = SB_KEPT_MS,
+                                .on_drop = on_drop};
 
-    sb_buf_init(&dir, SB_PATH_MAX_BYTES);
-    if (instance != NULL) /* a broken host has none, and never anything to keep */
-        sb_path_join(&dir, sb_instance_dir(instance), "kept", sb_host_rules());
-    keep.dir = dir.data;
     jobs->host = host;
+    jobs->kept_in = kept_in != NULL ? sb_strdup(kept_in) : NULL;
     jobs->queue = sb_queue_new(&caps);
     jobs->store = sb_kept_store_new(&keep);
     jobs->expiry = sb_alloc(sizeof *jobs->expiry);
     uv_timer_init(sb_host_loop(host), jobs->expiry);
     uv_unref((uv_handle_t *)jobs->expiry);
     jobs->expiry->data = jobs;
-    sb_buf_done(&dir);
     return jobs;
 }
 
@@ -133,6 +161,7 @@ void sb_jobs_free(struct sb_jobs *jobs)
         free_job(job);
     }
     sb_kept_store_free(jobs->store);
+    sb_free(jobs->kept_in);
     sb_queue_free(jobs->queue);
     sb_free(jobs);
 }
@@ -496,7 +525,8 @@ int sb_job_read(struct sb_job *job, const char *path, uint64_t offset, size_t mo
     int rc = -1;
 
     if (!job->ended)
-        return sb_fail(err, SB_NOT_FOUND, "run %s has not ended: its output and files can be read then, its stdout "
+        return sb_fail(err, SB_NOT_FOUND,
+                       "run %s has not ended: its output and files can be read then, its stdout "
                        "so far by job with an offset",
                        job->id);
     sb_buf_init(&name, SB_PATH_MAX_BYTES + 2);

@@ -13,12 +13,12 @@
 #include "base/buf.h"
 #include "sandbox/run.h"
 
-#define SB_JOBS_RUNNING 4  /* of one peer at once */
-#define SB_JOBS_QUEUED  64 /* waiting behind them; then busy */
+#define SB_JOBS_RUNNING      4                           /* of one peer at once */
+#define SB_JOBS_QUEUED       64                          /* waiting behind them; then busy */
 #define SB_JOBS_QUEUED_BYTES ((size_t)128 * 1024 * 1024) /* code, files and input of what waits */
-#define SB_KEPT_MS      (30 * 60 * 1000)
-#define SB_KEPT_RUNS    256 /* of one peer; the oldest go first */
-#define SB_KEPT_BYTES   (256ull * 1024 * 1024) /* of one peer; the oldest go first */
+#define SB_KEPT_MS           (30 * 60 * 1000)
+#define SB_KEPT_RUNS         256                    /* of one peer; the oldest go first */
+#define SB_KEPT_BYTES        (256ull * 1024 * 1024) /* of one peer; the oldest go first */
 
 struct sb_host;
 struct sb_jobs; /* all of one host */
@@ -29,16 +29,16 @@ struct sb_job_want {
     const char *language; /* as the client said it */
     char *code;           /* owned by the job from now on, also on failure */
     size_t code_len;
-    struct sb_argv args, env;     /* owned by the job from now on, also on failure */
-    struct sb_run_file *files;    /* the same */
+    struct sb_argv args, env;  /* owned by the job from now on, also on failure */
+    struct sb_run_file *files; /* the same */
     size_t file_count;
-    char *input;                  /* stdin; NULL: empty */
+    char *input; /* stdin; NULL: empty */
     size_t input_len;
     struct sb_ask ask;
     bool json; /* how its result is to be told, whoever comes for it */
 };
 
-struct sb_jobs *sb_jobs_new(struct sb_host *host);
+struct sb_jobs *sb_jobs_new(struct sb_host *host, const char *kept_in); /* as in sb_host_want */
 /* Kills all; on_stopped, never inside this call, when nothing of them is left. */
 void sb_jobs_stop(struct sb_jobs *jobs, void (*on_stopped)(void *ctx), void *ctx);
 void sb_jobs_free(struct sb_jobs *jobs); /* only after on_stopped */
@@ -58,15 +58,16 @@ void sb_job_kill(struct sb_job *job);
 /* Rings once when the job has ended (if it has, at once, inside this call, which then returns
  * NULL), or, with `ended` false, after wait_ms. sb_job_unwait takes it back; not after the ring. */
 struct sb_job_wait;
-struct sb_job_wait *sb_job_wait(struct sb_job *job, int64_t wait_ms, void (*on_ring)(void *ctx, bool ended), void *ctx);
+struct sb_job_wait *sb_job_wait(struct sb_job *job, int64_t wait_ms, void (*on_ring)(void *ctx, bool ended),
+                                void *ctx);
 void sb_job_unwait(struct sb_job_wait *wait);
 
 const char *sb_job_id(const struct sb_job *job);
 bool sb_job_json(const struct sb_job *job); /* it was asked to be told as the reference's JSON */
 bool sb_job_ended(const struct sb_job *job);
-const char *sb_job_state(const struct sb_job *job); /* "queued", "opening", "running", ... */
-int64_t sb_job_elapsed_ms(const struct sb_job *job); /* from sb_job_start to now, or to its end */
-const char *sb_job_last_line(struct sb_job *job); /* of stdout so far, cut, UTF-8; "" */
+const char *sb_job_state(const struct sb_job *job);   /* "queued", "opening", "running", ... */
+int64_t sb_job_elapsed_ms(const struct sb_job *job);  /* from sb_job_start to now, or to its end */
+const char *sb_job_last_line(struct sb_job *job);     /* of stdout so far, cut, UTF-8; "" */
 const char *sb_job_backend(const struct sb_job *job); /* "" before one is chosen */
 /* Only when ended. Its captures are the head and tail for the answer; all of what is kept is
  * read by sb_job_read. */

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "platform/dirs.h"
 #include "platform/hostpath.h"
 #include "server/spool.h"
 
@@ -34,7 +35,7 @@ struct sb_kept {
 
 struct sb_kept_store {
     struct sb_kept_want want;
-    char *dir;
+    char *dir; /* NULL until there is a file */
     struct sb_kept *first;
 };
 
@@ -43,7 +44,6 @@ struct sb_kept_store *sb_kept_store_new(const struct sb_kept_want *want)
     struct sb_kept_store *store = sb_alloc(sizeof *store);
 
     store->want = *want;
-    store->dir = sb_strdup(want->dir);
     return store;
 }
 
@@ -175,19 +175,43 @@ static char *join(const char *dir, const char *name)
     return sb_buf_take(&path);
 }
 
+static int make_store_folder(struct sb_kept_store *store, struct sb_err *err)
+{
+    struct sb_buf path;
+    int rc = 0;
+
+    if (store->dir != NULL)
+        return 0;
+    sb_buf_init(&path, SB_PATH_MAX_BYTES);
+    rc = store->want.make_folder(store->want.ctx, &path, err);
+    if (rc == 0)
+        store->dir = sb_buf_take(&path);
+    else
+        sb_buf_done(&path);
+    return rc;
+}
+
+static int make_run_folder(struct sb_kept *kept, struct sb_err *err)
+{
+    if (kept->dir != NULL)
+        return 0;
+    if (make_store_folder(kept->store, err) < 0)
+        return -1;
+    kept->dir = join(kept->store->dir, kept->id);
+    if (sb_dir_make(kept->dir, 0, err) == 0)
+        return 0;
+    sb_free(kept->dir);
+    kept->dir = NULL;
+    return -1;
+}
+
 static int give_path(struct sb_kept *kept, struct item *item, struct sb_err *err)
 {
     char number[16] = "";
     struct sb_buf text;
 
-    if (kept->dir == NULL) {
-        kept->dir = join(kept->store->dir, kept->id);
-        if (sb_spool_folder(kept->store->dir, kept->dir, err) < 0) {
-            sb_free(kept->dir);
-            kept->dir = NULL;
-            return -1;
-        }
-    }
+    if (make_run_folder(kept, err) < 0)
+        return -1;
     sb_buf_init(&text, sizeof number - 1);
     sb_buf_addf(&text, "%u", kept->files++);
     item->path = join(kept->dir, text.data);

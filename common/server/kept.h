@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The run store: what is kept of ended runs, per peer, in memory where it is small, else in
- * DIR/RUN_ID/NUMBER. Loop thread only.
+ * FOLDER/RUN_ID/NUMBER. Loop thread only.
  *
  * A run is open while it is filled; sealed, it is dropped when its time is up or when newer
- * runs of its peer need the room. The files go with their run, the store or the instance. */
+ * runs of its peer need the room. The files go with their run, the folder with whoever made it. */
 #ifndef SB_SERVER_KEPT_H
 #define SB_SERVER_KEPT_H
 
@@ -17,14 +17,16 @@ struct sb_buf;
 struct sb_kept_store;
 struct sb_kept; /* of one run */
 
-#define SB_KEPT_ITEMS  80   /* of one run: two streams and its artifacts */
-#define SB_KEPT_SMALL  4096 /* bytes of an item that stay in memory: most runs make no file */
+#define SB_KEPT_ITEMS 80   /* of one run: two streams and its artifacts */
+#define SB_KEPT_SMALL 4096 /* bytes of an item that stay in memory: most runs make no file */
 
 struct sb_kept_want {
-    const char *dir;      /* made with the first file; its parent is there */
+    /* Makes the folder, when there is a first file; `out` is its path. */
+    int (*make_folder)(void *ctx, struct sb_buf *out, struct sb_err *err);
+    void *ctx;
     uint64_t peer_bytes;
     size_t peer_runs;
-    int64_t ms;           /* from the seal */
+    int64_t ms;                   /* from the seal */
     void (*on_drop)(void *owner); /* the store gives a sealed run up: it is freed on return */
 };
 struct sb_kept_store *sb_kept_store_new(const struct sb_kept_want *want);

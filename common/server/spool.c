@@ -9,19 +9,6 @@
 
 #define WRITE_MAX (1u << 30) /* of one call: uv_buf_t counts in 32 bits on Windows */
 
-int sb_spool_folder(const char *above, const char *folder, struct sb_err *err)
-{
-    const char *const both[] = {above, folder};
-    struct sb_err why;
-
-    for (size_t i = 0; i < 2; i++)
-        if (sb_dir_make(both[i], 0, &why) < 0 && why.code != SB_BUSY) {
-            *err = why;
-            return -1;
-        }
-    return 0;
-}
-
 int sb_spool_create(const char *path, int *out_fd, struct sb_err *err)
 {
     uv_fs_t request;

@@ -10,8 +10,6 @@
 
 struct sb_buf;
 
-/* Makes the folder, and the one above it, unless it is there. */
-int sb_spool_folder(const char *above, const char *folder, struct sb_err *err);
 /* A new file, open for writing. */
 int sb_spool_create(const char *path, int *out_fd, struct sb_err *err);
 int sb_spool_write(int fd, const void *bytes, size_t len, struct sb_err *err);

@@ -214,8 +214,10 @@ static void rig_open(struct rig *rig, bool probed)
     assert_int_equal(uv_loop_init(&rig->loop), 0);
     if (sb_instance_open_in(rig->home, &rig->instance, &err) < 0)
         fail_msg("%s", err.text);
-    rig->host = sb_host_new(
-        &(const struct sb_host_want){.loop = &rig->loop, .instance = rig->instance, .guest = "guest"});
+    rig->host = sb_host_new(&(const struct sb_host_want){.loop = &rig->loop,
+                                                         .instance = rig->instance,
+                                                         .guest = "guest",
+                                                         .kept_in = sb_instance_dir(rig->instance)});
     rig->jobs = sb_host_jobs(rig->host);
     if (!probed)
         return;
@@ -302,7 +304,8 @@ static char *stored(const struct rig *rig, const char *id, const char *number)
 
     sb_buf_init(&path, SB_PATH_MAX_BYTES);
     sb_buf_init(&all, SB_PATH_MAX_BYTES);
-    sb_path_join(&path, sb_instance_dir(rig->instance), "kept", sb_host_rules());
+    sb_path_join(&path, sb_instance_dir(rig->instance), "kept-", sb_host_rules());
+    sb_buf_adds(&path, sb_instance_id(rig->instance));
     sb_buf_add(&all, path.data, path.len);
     for (size_t i = 0; i < 2; i++) {
         const char *part = i == 0 ? id : number;

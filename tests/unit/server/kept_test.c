@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "platform/dirs.h"
 #include "platform/hostpath.h"
 #include "server/kept.h"
 #include "unit/sandbox/tempdir.h"
@@ -27,15 +28,27 @@ static void on_drop(void *owner)
     strncat(dropped, owner, sizeof dropped - strlen(dropped) - 1);
 }
 
+static int make_folder(void *ctx, struct sb_buf *out, struct sb_err *err)
+{
+    struct rig *rig = ctx;
+
+    sb_buf_adds(out, rig->dir.data);
+    return sb_dir_make(out->data, 0, err);
+}
+
 static void rig_open(struct rig *rig)
 {
-    struct sb_kept_want want = {.peer_bytes = 20000, .peer_runs = 3, .ms = 30 * MINUTE, .on_drop = on_drop};
+    struct sb_kept_want want = {.make_folder = make_folder,
+                                .ctx = rig,
+                                .peer_bytes = 20000,
+                                .peer_runs = 3,
+                                .ms = 30 * MINUTE,
+                                .on_drop = on_drop};
 
     dropped[0] = '\0';
     rig->home = tempdir_new();
     sb_buf_init(&rig->dir, SB_PATH_MAX_BYTES);
     sb_path_join(&rig->dir, rig->home, "kept", sb_host_rules());
-    want.dir = rig->dir.data;
     rig->store = sb_kept_store_new(&want);
 }
 
