@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/serving.h"
 
+#include "server/kept_folder.h"
+
 #define END_MS         200  /* from a reason to end to the end, whatever is under way */
 #define SWEEP_FIRST_MS 1000 /* dead hosts' files: not before the first answers */
 #define SWEEP_EVERY_MS 100
@@ -46,7 +48,7 @@ static void on_sweep(uv_timer_t *timer)
 {
     struct sb_serving *serving = timer->data;
 
-    if (sb_instance_sweep(serving->own.instance, 1) == 0)
+    if (sb_instance_sweep(serving->own.instance, 1) == 0 && sb_kept_folder_sweep(NULL, 1) == 0)
         uv_timer_stop(timer);
 }
 

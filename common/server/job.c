@@ -6,10 +6,10 @@
 
 #include "base/alloc.h"
 #include "platform/clock.h"
-#include "platform/dirs.h"
 #include "platform/hostpath.h"
 #include "server/host.h"
 #include "server/job_inner.h"
+#include "server/kept_folder.h"
 #include "server/queue.h"
 
 #define BOXES_LEAST                                                                                          \
@@ -21,7 +21,8 @@ struct sb_jobs {
     struct sb_host *host;
     struct sb_queue *queue;
     struct sb_kept_store *store;
-    char *kept_in; /* NULL: the cache directory */
+    char *kept_in;                      /* NULL: the cache directory */
+    struct sb_kept_folder *kept_folder; /* NULL until there is a file */
     struct sb_job *first;
     size_t asking, busy; /* jobs that wait for the backend; runs and workers not yet gone */
     uv_timer_t *expiry;  /* NULL once it is closed */
@@ -47,29 +48,15 @@ static int64_t now_ms(void)
 
 static void on_drop(void *owner);
 
-/* On disk, not beside our lock: runtime directories lie in memory. The journal of the instance
- * removes it, at the latest when the next host finds us dead. */
 static int make_kept_folder(void *ctx, struct sb_buf *out, struct sb_err *err)
 {
     struct sb_jobs *jobs = ctx;
-    struct sb_instance *instance = sb_host_instance(jobs->host);
-    char *name = sb_asprintf("kept-%s", sb_instance_id(instance));
-    struct sb_buf above;
-    unsigned entry;
-    int rc = -1;
+    const char *id = sb_instance_id(sb_host_instance(jobs->host));
 
-    sb_buf_init(&above, SB_PATH_MAX_BYTES);
-    if (jobs->kept_in != NULL)
-        sb_buf_adds(&above, jobs->kept_in);
-    else if (sb_dir(SB_DIR_CACHE, &above, err) < 0)
-        goto done;
-    sb_path_join(out, above.data, name, sb_host_rules());
-    if (sb_journal_add(instance, SB_UNDO_TREE, out->data, &entry, err) == 0)
-        rc = sb_dir_make(out->data, 0, err);
-done:
-    sb_buf_done(&above);
-    sb_free(name);
-    return rc;
+    if (sb_kept_folder_make(jobs->kept_in, id, &jobs->kept_folder, err) < 0)
+        return -1;
+    sb_buf_adds(out, sb_kept_folder_path(jobs->kept_folder));
+    return 0;
 }
 
 struct sb_jobs *sb_jobs_new(struct sb_host *host, const char *kept_in)
@@ -161,6 +148,7 @@ void sb_jobs_free(struct sb_jobs *jobs)
         free_job(job);
     }
     sb_kept_store_free(jobs->store);
+    sb_kept_folder_remove(jobs->kept_folder);
     sb_free(jobs->kept_in);
     sb_queue_free(jobs->queue);
     sb_free(jobs);
