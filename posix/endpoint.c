@@ -224,8 +224,12 @@ static int find_service(uid_t *uid, struct sb_err *err)
 {
     struct sockaddr_un own, roots;
     struct sb_err nowhere = {0};
-    int fd = own_address(&own, err) == 0 ? call(&own, uid, err) : -1;
+    int fd = -1;
 
+    if (own_address(&own, err) == 0)
+        fd = call(&own, uid, err);
+    else
+        err->code = SB_NOT_FOUND; /* where we could have none, none of ours runs */
     if (fd >= 0 || geteuid() == 0 || set_address(ROOTS_DIR, &roots, &nowhere) < 0)
         return fd;
     fd = call(&roots, uid, &nowhere);

@@ -58,15 +58,18 @@ done:
 /* ---- through the service -------------------------------------------------------------- */
 
 struct joined {
-    struct sb_cli_host own; /* loop and signals */
-    struct sb_bridge *bridge;
+    struct sb_cli_host own;   /* loop and signals */
+    struct sb_bridge *bridge; /* NULL: closed, or closing */
+    struct sb_err why;        /* it was not served */
 };
 
-static void on_bridge_closed(void *ctx)
+static void on_bridge_closed(void *ctx, const struct sb_err *why)
 {
     struct joined *joined = ctx;
 
     joined->bridge = NULL;
+    if (why != NULL)
+        joined->why = *why;
 }
 
 static void on_stop(void *ctx, enum sb_stop_reason reason)
@@ -79,24 +82,28 @@ static void on_stop(void *ctx, enum sb_stop_reason reason)
     joined->bridge = NULL;
 }
 
-/* 1: it was served; 0: there is no service for us. */
+/* 1: it was served; 0: there is no service for us, and why if there is one all the same. */
 static int serve_joined(const struct sb_config_want *settings, int fd_out, struct sb_err *err)
 {
     struct joined *joined = sb_alloc(sizeof *joined);
-    struct sb_err why = {0};
-    uv_pipe_t *stream = NULL;
+    struct sb_bridge_want want = {.fd_in = 0, .fd_out = fd_out, .on_closed = on_bridge_closed, .ctx = joined};
     enum sb_join join;
     int rc = -1;
 
     if (sb_cli_host_open_bare(&joined->own, on_stop, joined, err) < 0)
         goto done;
-    join = sb_join_service(&joined->own.loop, settings, &stream, &why);
-    rc = join == SB_JOIN_YES;
-    if (join == SB_JOIN_NOT)
-        fprintf(stderr, "llm-sandbox: working without the running service: %s\n", why.text);
-    if (rc == 1 && sb_bridge_open(stream, 0, fd_out, on_bridge_closed, joined, &joined->bridge, err) < 0)
-        rc = -1;
+    join = sb_join_service(&joined->own.loop, settings, &want.service, &want.ours, &joined->why);
+    if (join == SB_JOIN_YES)
+        joined->bridge = sb_bridge_open(&want);
     sb_cli_host_run(&joined->own);
+    rc = join == SB_JOIN_YES;
+    if (join == SB_JOIN_NOT || joined->why.code == SB_BUSY) {
+        fprintf(stderr, "llm-sandbox: working without the running service: %s\n", joined->why.text);
+        rc = 0;
+    } else if (join == SB_JOIN_YES && joined->why.code != SB_OK) {
+        *err = joined->why;
+        rc = -1;
+    }
 done:
     sb_free(joined);
     return rc;

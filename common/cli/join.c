@@ -81,7 +81,7 @@ static void on_closed(uv_handle_t *handle)
 }
 
 enum sb_join sb_join_service(uv_loop_t *loop, const struct sb_config_want *settings, uv_pipe_t **stream,
-                             struct sb_err *why)
+                             bool *ours, struct sb_err *why)
 {
     struct sb_endpoint_found found;
     struct sb_buf by;
@@ -97,13 +97,15 @@ enum sb_join sb_join_service(uv_loop_t *loop, const struct sb_config_want *setti
     }
     sb_buf_done(&by);
     *stream = found.stream;
+    *ours = found.ours;
     return hindered ? SB_JOIN_NOT : SB_JOIN_YES;
 }
 
 enum sb_join sb_join_ask(uv_loop_t *loop, const struct sb_config_want *settings, struct sb_err *why)
 {
     uv_pipe_t *stream = NULL;
-    enum sb_join join = sb_join_service(loop, settings, &stream, why);
+    bool ours;
+    enum sb_join join = sb_join_service(loop, settings, &stream, &ours, why);
 
     if (join == SB_JOIN_YES)
         uv_close((uv_handle_t *)stream, on_closed);

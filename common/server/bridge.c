@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * States: JOINED (lines pass), GREETING (connected again, the service has not yet answered
- * the repeated initialize), LOST (nobody there, for less than the patience), GONE (for
+ * States: GREETING (connected; the service has not yet answered, to the client's initialize said
+ * again, or to a ping), JOINED (lines pass), LOST (nobody there, for less than the patience), GONE (for
  * longer), ENDING (the client has ended its side; the service is told so, and its last
  * answers pass), CLOSING. The client is held in GREETING and LOST, and while the service takes
- * nothing or has too much of it. */
+ * nothing or has too much of it; both are held while the client takes nothing. */
 #include "server/bridge.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "server/line.h"
 #include "server/rpc.h"
 
-/* Of the repeated initialize: nothing else is under way then. */
+/* Of what GREETING asks: nothing else is under way then. */
 #define GREETING_ID "\"llm-sandbox bridge\""
 
 static const char restarted[] =
@@ -27,7 +27,7 @@ static const char gone[] =
     "administrator can start it again; or restart this MCP server, which works without one that does "
     "not run. Do not retry until then.";
 
-enum state { JOINED, GREETING, LOST, GONE, ENDING, CLOSING };
+enum state { GREETING, JOINED, LOST, GONE, ENDING, CLOSING };
 
 struct open_call { /* a request of the client that the service has not answered */
     struct open_call *next;
@@ -38,23 +38,23 @@ struct open_call { /* a request of the client that the service has not answered 
 struct sb_bridge {
     uv_loop_t *loop;
     enum state state;
-    struct sb_conn *client, *service; /* service: NULL in LOST and GONE */
-    unsigned open;                    /* conns and the timer that are not yet closed */
+    struct sb_bridge_want want;
+    struct sb_conn *client;  /* NULL in the first GREETING */
+    struct sb_conn *service; /* NULL in LOST and GONE */
+    unsigned open;           /* conns and the timer that are not yet closed */
     struct open_call *calls;
     unsigned call_count;
     struct sb_buf initialize; /* the params of the client's, raw; empty: it came not yet, or has no answer */
     struct sb_buf pending;    /* those of one that is open */
     char initialize_id[SB_RPC_ID_MAX + 1];
-    bool initialized; /* and the notification that follows it */
-    bool heard;       /* this service has said something */
-    uv_timer_t timer; /* LOST, GONE: the next look; ENDING: the last moment */
-    uint64_t lost_ms; /* uv_now: since when there is no service for us */
-    uint64_t join_ms; /* and of the last connection */
-    void (*on_closed)(void *ctx);
-    void *ctx;
+    bool initialized;  /* and the notification that follows it */
+    struct sb_err why; /* for on_closed */
+    uv_timer_t timer;  /* GREETING: the last moment of the service; LOST, GONE: the next look; ENDING: ours */
+    uint64_t lost_ms;  /* uv_now: since when there is no service for us */
 };
 
 static void look(uv_timer_t *timer);
+static void let_go(void *ctx);
 
 /* ---- calls that are open ------------------------------------------------------------- */
 
@@ -192,10 +192,11 @@ static void note_line(struct sb_bridge *bridge, const char *line, size_t len)
     sb_json_free(doc);
 }
 
-/* The service has more of the client than it can take at once. */
+/* The service has more of the client than it can take at once, or the client does not read. */
 static bool is_too_much(const struct sb_bridge *bridge)
 {
-    return bridge->call_count >= SB_BRIDGE_CALLS_MAX || sb_conn_is_full(bridge->service);
+    return bridge->call_count >= SB_BRIDGE_CALLS_MAX || sb_conn_is_full(bridge->service) ||
+           sb_conn_is_full(bridge->client);
 }
 
 static void on_client_line(void *ctx, const char *line, size_t len)
@@ -285,18 +286,52 @@ static void say(struct sb_bridge *bridge, const char *id, const char *method, co
     send_service(bridge, &line);
 }
 
-static void pass(struct sb_bridge *bridge)
-{
-    bridge->state = JOINED;
-    if (bridge->pending.len > 0)
-        say(bridge, bridge->initialize_id, "initialize", &bridge->pending);
-    sb_conn_hold(bridge->client, false);
-}
-
 static void mind_client(struct sb_bridge *bridge)
 {
     if (bridge->state == JOINED && !is_too_much(bridge))
         sb_conn_hold(bridge->client, false);
+}
+
+static void on_client_drained(void *ctx)
+{
+    struct sb_bridge *bridge = ctx;
+
+    if (bridge->service)
+        sb_conn_hold(bridge->service, false);
+    mind_client(bridge);
+}
+
+static int open_client(struct sb_bridge *bridge)
+{
+    struct sb_conn_events events = {.ctx = bridge,
+                                    .on_line = on_client_line,
+                                    .on_too_long = on_client_too_long,
+                                    .on_end = on_client_end,
+                                    .on_closed = let_go,
+                                    .on_drained = on_client_drained};
+
+    if (sb_conn_open(bridge->loop, bridge->want.fd_in, bridge->want.fd_out, &events, &bridge->client,
+                     &bridge->why) < 0) {
+        sb_bridge_close(bridge);
+        return -1;
+    }
+    bridge->open++;
+    return 0;
+}
+
+/* The service has answered: the client's lines pass. What the answer says, the client has long
+ * been told. */
+static void greeted(struct sb_bridge *bridge)
+{
+    uv_timer_stop(&bridge->timer);
+    if (!bridge->client && open_client(bridge) < 0)
+        return;
+    bridge->state = JOINED;
+    if (bridge->initialized)
+        say(bridge, NULL, "notifications/initialized", NULL);
+    if (bridge->pending.len > 0)
+        say(bridge, bridge->initialize_id, "initialize", &bridge->pending);
+    mind_client(bridge);
 }
 
 static void on_service_line(void *ctx, const char *line, size_t len)
@@ -305,11 +340,8 @@ static void on_service_line(void *ctx, const char *line, size_t len)
     const char *item = NULL;
     size_t at = 0, item_len = 0;
 
-    bridge->heard = true;
-    if (bridge->state == GREETING) { /* what the client has long been told */
-        if (bridge->initialized)
-            say(bridge, NULL, "notifications/initialized", NULL);
-        pass(bridge);
+    if (bridge->state == GREETING) {
+        greeted(bridge);
         return;
     }
     if (line[0] != '[')
@@ -317,7 +349,12 @@ static void on_service_line(void *ctx, const char *line, size_t len)
     while (line[0] == '[' && sb_json_raw_next(line, len, &at, &item, &item_len) == 0)
         note_answer(bridge, item, item_len);
     sb_conn_send(bridge->client, line, len);
-    mind_client(bridge);
+    if (sb_conn_is_full(bridge->client)) {
+        sb_conn_hold(bridge->service, true);
+        sb_conn_hold(bridge->client, true);
+    } else {
+        mind_client(bridge);
+    }
 }
 
 static void on_service_too_long(void *ctx)
@@ -332,20 +369,16 @@ static void on_service_drained(void *ctx)
 
 /* ---- the service goes and comes ------------------------------------------------------- */
 
-static void let_go(void *ctx)
-{
-    struct sb_bridge *bridge = ctx;
-    void (*on_closed)(void *ctx) = bridge->on_closed;
-    void *owner = bridge->ctx;
+static void lose(struct sb_bridge *bridge);
 
-    if (--bridge->open > 0)
-        return;
-    while (bridge->calls)
-        closed(bridge, bridge->calls->id, strlen(bridge->calls->id));
-    sb_buf_done(&bridge->initialize);
-    sb_buf_done(&bridge->pending);
-    sb_free(bridge);
-    on_closed(owner);
+static void on_service_end(void *ctx)
+{
+    lose(ctx);
+}
+
+static void on_greeting_late(uv_timer_t *timer)
+{
+    lose(timer->data);
 }
 
 static void look_again(struct sb_bridge *bridge)
@@ -358,19 +391,19 @@ static void look_again(struct sb_bridge *bridge)
     uv_timer_start(&bridge->timer, look, bridge->state == LOST ? SB_BRIDGE_RETRY_MS : SB_BRIDGE_SLOW_MS, 0);
 }
 
-static void on_service_end(void *ctx)
+/* The service is gone, or hangs. */
+static void lose(struct sb_bridge *bridge)
 {
-    struct sb_bridge *bridge = ctx;
-    uint64_t now = uv_now(bridge->loop);
-
     sb_conn_close(bridge->service);
     bridge->service = NULL;
-    if (bridge->state == ENDING) {
+    if (bridge->state == ENDING || !bridge->client) {
+        if (!bridge->client)
+            sb_fail(&bridge->why, SB_BUSY, "it takes no more clients of this user now, or hangs");
         sb_bridge_close(bridge);
         return;
     }
-    if (bridge->heard || now - bridge->join_ms >= SB_BRIDGE_SLOW_MS) /* we were not turned away */
-        bridge->lost_ms = now;
+    if (bridge->state == JOINED)
+        bridge->lost_ms = uv_now(bridge->loop);
     bridge->state = LOST;
     sb_conn_hold(bridge->client, true);
     refuse_open(bridge, restarted, false);
@@ -388,18 +421,17 @@ static void join(struct sb_bridge *bridge, uv_pipe_t *stream)
 
     bridge->service = sb_conn_adopt(stream, &events);
     bridge->open++;
-    bridge->heard = false;
-    bridge->join_ms = uv_now(bridge->loop);
-}
-
-static void greet(struct sb_bridge *bridge)
-{
-    sb_conn_hold(bridge->client, true);
     bridge->state = GREETING;
+    uv_timer_start(&bridge->timer, on_greeting_late, SB_BRIDGE_GREETING_MS, 0);
     if (bridge->initialize.len > 0)
         say(bridge, GREETING_ID, "initialize", &bridge->initialize);
     else
-        pass(bridge);
+        say(bridge, GREETING_ID, "ping", NULL);
+}
+
+static void on_unused_closed(uv_handle_t *handle)
+{
+    sb_free(handle);
 }
 
 static void look(uv_timer_t *timer)
@@ -408,54 +440,53 @@ static void look(uv_timer_t *timer)
     struct sb_endpoint_found found;
     struct sb_err why;
 
-    if (sb_endpoint_connect(bridge->loop, &found, &why) == 0) {
+    if (sb_endpoint_connect(bridge->loop, &found, &why) < 0) {
+        look_again(bridge);
+    } else if (found.ours != bridge->want.ours) { /* whoever we joined, it was not this one */
+        uv_close((uv_handle_t *)found.stream, on_unused_closed);
+        look_again(bridge);
+    } else {
+        sb_conn_hold(bridge->client, true);
         join(bridge, found.stream);
-        greet(bridge);
-        return;
     }
-    look_again(bridge);
 }
 
 /* ---- from the first to the last ------------------------------------------------------- */
+
+static void let_go(void *ctx)
+{
+    struct sb_bridge *bridge = ctx;
+    struct sb_bridge_want want = bridge->want;
+    struct sb_err why = bridge->why;
+
+    if (--bridge->open > 0)
+        return;
+    while (bridge->calls)
+        closed(bridge, bridge->calls->id, strlen(bridge->calls->id));
+    sb_buf_done(&bridge->initialize);
+    sb_buf_done(&bridge->pending);
+    sb_free(bridge);
+    want.on_closed(want.ctx, why.code == SB_OK ? NULL : &why);
+}
 
 static void on_timer_closed(uv_handle_t *handle)
 {
     let_go(handle->data);
 }
 
-static void nobody(void *ctx)
-{
-    (void)ctx;
-}
-
-int sb_bridge_open(uv_pipe_t *service, int fd_in, int fd_out, void (*on_closed)(void *ctx), void *ctx,
-                   struct sb_bridge **out, struct sb_err *err)
+struct sb_bridge *sb_bridge_open(const struct sb_bridge_want *want)
 {
     struct sb_bridge *bridge = sb_alloc(sizeof *bridge);
-    struct sb_conn_events events = {.ctx = bridge,
-                                    .on_line = on_client_line,
-                                    .on_too_long = on_client_too_long,
-                                    .on_end = on_client_end,
-                                    .on_closed = let_go};
 
-    bridge->loop = service->loop;
-    bridge->on_closed = on_closed;
-    bridge->ctx = ctx;
+    bridge->loop = want->service->loop;
+    bridge->want = *want;
     sb_buf_init(&bridge->initialize, SB_LINE_MAX);
     sb_buf_init(&bridge->pending, SB_LINE_MAX);
     uv_timer_init(bridge->loop, &bridge->timer);
     bridge->timer.data = bridge;
-    bridge->open = 2;
-    join(bridge, service);
-    bridge->lost_ms = bridge->join_ms;
-    if (sb_conn_open(bridge->loop, fd_in, fd_out, &events, &bridge->client, err) < 0) {
-        bridge->open--; /* there is no client */
-        bridge->on_closed = nobody;
-        sb_bridge_close(bridge);
-        return -1;
-    }
-    *out = bridge;
-    return 0;
+    bridge->open = 1;
+    join(bridge, want->service);
+    return bridge;
 }
 
 void sb_bridge_close(struct sb_bridge *bridge)

@@ -7,8 +7,8 @@
 #include "base/err.h"
 #include "server/host.h"
 
-#define SB_SERVICE_CLIENTS      256 /* connections at once; each is a few descriptors and buffers of ours */
-#define SB_SERVICE_PEER_CLIENTS 64  /* of one user, so that one leaves room for the others */
+#define SB_SERVICE_CLIENTS      128 /* connections at once; each is a few descriptors and buffers of ours */
+#define SB_SERVICE_PEER_CLIENTS 32  /* of one user, so that one leaves room for the others */
 
 struct sb_buf;
 struct sb_service;
@@ -17,7 +17,7 @@ struct sb_service;
 int sb_service_open(struct sb_host *host, struct sb_service **out, struct sb_buf *note, struct sb_err *err);
 const char *sb_service_place(const struct sb_service *service);
 /* Shuts the door and ends every connection, and with it what it runs; freed when the last
- * is gone. Call it before sb_host_stop; the host must live until then. */
+ * is gone. Call it before sb_host_stop. */
 void sb_service_close(struct sb_service *service);
 
 #endif

@@ -11,7 +11,7 @@ import { parts, server } from './mcp_rig.mjs';
 const together = { concurrency: 4 };
 const PATIENCE_MS = 5000; // SB_BRIDGE_PATIENCE_MS
 const LINE_MAX = 16 * 1024 * 1024;
-const PEER_CLIENTS = 64;
+const PEER_CLIENTS = 32;
 const sleeper = mark => `import subprocess\nsubprocess.Popen(["sleep", "${mark}"])\nprint("here", flush=True)\nimport time\ntime.sleep(600)`;
 
 /** A runtime directory and what can be started in it: {start, instances, made, socket}. */
@@ -405,17 +405,23 @@ describe('a full house', together, () => {
         });
     });
 
-    test('mcp that finds it full says so, and works when there is room', async t => {
-        const { start, socket } = place(t);
+    test('mcp that finds it full hosts by itself and says so', async t => {
+        const { start, socket, instances } = place(t);
         await serve(t, start);
         const callers = Array.from({ length: PEER_CLIENTS }, () => caller(t, socket));
         await Promise.all(callers.map(one => one.ping()));
-        const client = await server(t, { start, bare: true });
-        const hello = () => client.request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } });
-        assert.match((await hello()).error.message, /takes no more clients/);
-        callers[0].socket.destroy();
-        await until('there is room', async () => (await hello()).result);
+        const client = await server(t, { start });
         assert.equal(parts(await client.run('print(1)')).stdout, '1\n');
+        assert.match(client.stderr(), /^llm-sandbox: working without the running service: it takes no more clients of this user now, or hangs\n$/);
+        assert.equal(instances().length, 2);
+    });
+
+    test('mcp that finds it stopped hosts by itself', async t => {
+        const { start, service } = await joined(t);
+        service.child.kill('SIGSTOP');
+        const client = await server(t, { start });
+        assert.equal(parts(await client.run('print(1)')).stdout, '1\n');
+        service.child.kill('SIGCONT');
     });
 });
 

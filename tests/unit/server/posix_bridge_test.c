@@ -34,21 +34,25 @@ struct rig {
     struct sb_buf requests, answers;
     bool service_reads, client_reads, service_ended;
     int closes;
+    struct sb_err why;
+    int in, out; /* what the bridge reads and writes */
 };
 
-static void on_closed(void *ctx)
+static void on_closed(void *ctx, const struct sb_err *why)
 {
     struct rig *rig = ctx;
 
     rig->closes++;
     rig->bridge = NULL;
+    if (why)
+        rig->why = *why;
 }
 
-static void open_rig(struct rig *rig)
+/* Connected; the service has been asked, and has not answered. */
+static void connect_rig(struct rig *rig)
 {
     uv_pipe_t *stream = sb_alloc(sizeof *stream);
     int pair[2], in[2], out[2];
-    struct sb_err err;
 
     memset(rig, 0, sizeof *rig);
     sb_stop_prepare();
@@ -67,7 +71,14 @@ static void open_rig(struct rig *rig)
     sb_buf_init(&rig->requests, TEXT_MAX);
     sb_buf_init(&rig->answers, TEXT_MAX);
     rig->service_reads = rig->client_reads = true;
-    assert_int_equal(sb_bridge_open(stream, in[0], out[1], on_closed, rig, &rig->bridge, &err), 0);
+    rig->in = in[0];
+    rig->out = out[1];
+    rig->bridge = sb_bridge_open(&(const struct sb_bridge_want){.service = stream,
+                                                                .ours = true,
+                                                                .fd_in = in[0],
+                                                                .fd_out = out[1],
+                                                                .on_closed = on_closed,
+                                                                .ctx = rig});
 }
 
 static void close_fd(int *fd)
@@ -164,6 +175,15 @@ static char *long_lines(size_t count)
     return text;
 }
 
+static void open_rig(struct rig *rig)
+{
+    connect_rig(rig);
+    turn(rig, -1, NULL, 0);
+    check(&rig->requests, "{\"jsonrpc\":\"2.0\",\"id\":\"llm-sandbox bridge\",\"method\":\"ping\"}\n");
+    service_sends(rig, "{\"jsonrpc\":\"2.0\",\"id\":\"llm-sandbox bridge\",\"result\":{}}\n");
+    check(&rig->answers, "");
+}
+
 /* ---- the tests ----------------------------------------------------------------------- */
 
 static void lines_pass_as_they_are(void **state)
@@ -203,42 +223,59 @@ static void service_that_reads_nothing_holds_the_client(void **state)
     close_rig(&rig);
 }
 
-static void client_that_reads_nothing_does_not_hold_the_service(void **state)
+static void client_that_reads_nothing_holds_the_service(void **state)
 {
-    size_t len = 24 * LINE;
+    size_t len = 24 * LINE, taken;
     char *text = long_lines(24);
     struct rig rig;
 
     (void)state;
     open_rig(&rig);
     rig.client_reads = false;
-    assert_int_equal(turn(&rig, rig.service, text, len), len);
-    assert_true(turn(&rig, rig.client_in, text, len) <
-                SB_CONN_HELD_MAX + SOCKETS); /* but it may ask no more */
+    taken = turn(&rig, rig.service, text, len);
+    assert_in_range(taken, SB_CONN_QUEUE_MAX, SB_CONN_QUEUE_MAX + LINE + SB_CONN_HELD_MAX + SOCKETS);
+    assert_true(turn(&rig, rig.client_in, text, len) < SB_CONN_HELD_MAX + SOCKETS); /* and may ask no more */
     rig.client_reads = true;
-    turn(&rig, -1, NULL, 0);
+    assert_int_equal(turn(&rig, rig.service, text + taken, len - taken), len - taken);
     assert_int_equal(rig.answers.len, len);
     assert_memory_equal(rig.answers.data, text, len);
     sb_free(text);
     close_rig(&rig);
 }
 
-static void client_that_never_reads_is_given_up(void **state)
+static void expect_untouched(struct rig *rig)
 {
-    char *text = long_lines(80);
+    char bytes[8];
+
+    while (rig->closes == 0)
+        uv_run(&rig->loop, UV_RUN_ONCE);
+    assert_int_equal(rig->why.code, SB_BUSY);
+    assert_int_equal(read(rig->in, bytes, sizeof bytes), 5);
+    assert_memory_equal(bytes, "early", 5);
+    close_fd(&rig->in);
+    close_fd(&rig->out);
+    close_rig(rig);
+}
+
+static void service_that_turns_us_away_leaves_the_client_as_it_is(void **state)
+{
     struct rig rig;
 
     (void)state;
-    open_rig(&rig);
-    rig.client_reads = false;
-    assert_true(turn(&rig, rig.service, text, 80 * LINE) > SB_CONN_QUEUE_END);
-    while (!rig.service_ended)
-        turn(&rig, -1, NULL, 0);
+    connect_rig(&rig);
+    assert_int_equal(write(rig.client_in, "early", 5), 5);
     close_fd(&rig.service);
-    while (rig.closes == 0)
-        uv_run(&rig.loop, UV_RUN_ONCE);
-    sb_free(text);
-    close_rig(&rig);
+    expect_untouched(&rig);
+}
+
+static void service_that_hangs_from_the_start_does_too(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    connect_rig(&rig);
+    assert_int_equal(write(rig.client_in, "early", 5), 5);
+    expect_untouched(&rig);
 }
 
 static void so_many_calls_may_be_open(void **state)
@@ -328,8 +365,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_pass_as_they_are),
         cmocka_unit_test(service_that_reads_nothing_holds_the_client),
-        cmocka_unit_test(client_that_reads_nothing_does_not_hold_the_service),
-        cmocka_unit_test(client_that_never_reads_is_given_up),
+        cmocka_unit_test(client_that_reads_nothing_holds_the_service),
+        cmocka_unit_test(service_that_turns_us_away_leaves_the_client_as_it_is),
+        cmocka_unit_test(service_that_hangs_from_the_start_does_too),
         cmocka_unit_test(so_many_calls_may_be_open),
         cmocka_unit_test(last_answers_reach_a_client_that_has_ended),
         cmocka_unit_test(service_that_hangs_does_not_keep_a_client_that_has_ended),
