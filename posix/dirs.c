@@ -97,7 +97,7 @@ static bool user_parent(enum place place, struct sb_buf *out)
             sb_buf_adds(out, variable);
         return variable != NULL;
     }
-    if (variable && variable[0] == '/') {
+    if (variable && variable[0] == '/' && (place != CONFIG || is_our_dir(variable))) {
         sb_buf_adds(out, variable);
         return true;
     }

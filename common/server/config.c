@@ -61,7 +61,7 @@ static int check_cpus(const struct sb_variable *variable, const char *text, stru
     char *end;
     double value = strtod(text, &end);
 
-    if (*end != '\0' || !(value > -1e15 && value < 1e15))
+    if (*end != '\0' || text[strspn(text, "+-.0123456789eE")] != '\0' || !(value > -1e15 && value < 1e15))
         return sb_fail(err, SB_BAD_REQUEST, "%s must be a positive number, not '%.60s'", variable->name,
                        text);
     if (value <= 0)
@@ -114,39 +114,56 @@ static int set_variable(const struct sb_variable *variable, char *text, struct s
     return sb_fields_set(&named, text, out, err);
 }
 
-static int apply_variable(const struct sb_variable *variable, const char *value, struct sb_config *out,
-                          struct sb_err *err)
+/* Without blanks at its ends (sb_free); NULL: not set, or blank. */
+static char *value_of(const struct sb_argv *env, const char *name)
 {
+    const char *value = sb_env_get(env, name);
     size_t len;
-    char *text;
-    int rc;
 
+    if (value == NULL)
+        return NULL;
     value += strspn(value, BLANKS);
     len = strlen(value);
     while (len > 0 && strchr(BLANKS, value[len - 1]) != NULL)
         len--;
-    if (len == 0)
-        return 0; /* blank is unset */
-    text = sb_asprintf("%.*s", (int)len, value);
-    rc = set_variable(variable, text, out, err);
+    return len > 0 ? sb_asprintf("%.*s", (int)len, value) : NULL;
+}
+
+/* Another variable of its key wins: it is not looked at. */
+static bool is_shadowed(const struct sb_variable *variable, const struct sb_argv *env)
+{
+    for (const struct sb_variable *later = variable + 1; later->name != NULL; later++) {
+        char *text = later->key == variable->key ? value_of(env, later->name) : NULL;
+
+        sb_free(text);
+        if (text != NULL)
+            return true;
+    }
+    return false;
+}
+
+static int read_variable(const struct sb_variable *variable, const struct sb_argv *env, struct sb_config *out,
+                         struct sb_err *err)
+{
+    char *text = value_of(env, variable->name);
+    int rc = 0;
+
+    if (text != NULL && is_shadowed(variable, env)) {
+        sb_argv_push(&out->shadowed, variable->name);
+    } else if (text != NULL) {
+        rc = set_variable(variable, text, out, err);
+        out->source[variable->key] = SB_FROM_ENVIRONMENT;
+        out->variable[variable->key] = variable->name;
+    }
     sb_free(text);
-    if (rc < 0)
-        return -1;
-    if (out->source[variable->key] == SB_FROM_ENVIRONMENT)
-        sb_argv_push(&out->shadowed, out->variable[variable->key]);
-    out->source[variable->key] = SB_FROM_ENVIRONMENT;
-    out->variable[variable->key] = variable->name;
-    return 0;
+    return rc;
 }
 
 static int read_environment(const struct sb_argv *env, struct sb_config *out, struct sb_err *err)
 {
-    for (const struct sb_variable *variable = sb_config_variables; variable->name != NULL; variable++) {
-        const char *value = sb_env_get(env, variable->name);
-
-        if (value != NULL && apply_variable(variable, value, out, err) < 0)
+    for (const struct sb_variable *variable = sb_config_variables; variable->name != NULL; variable++)
+        if (read_variable(variable, env, out, err) < 0)
             return -1;
-    }
     return 0;
 }
 
@@ -187,8 +204,13 @@ static int read_memory(struct sb_config *config, struct sb_err *err)
 static int check_network(const struct sb_config *config, struct sb_err *err)
 {
     const char *mode = config->network_mode;
+    char *word = mode != NULL ? sb_strdup(mode) : sb_strdup("");
+    bool shared;
 
-    if (mode != NULL && (strcmp(mode, "host") == 0 || strncmp(mode, "container:", 10) == 0))
+    lower(word);
+    shared = strcmp(word, "host") == 0 || strncmp(word, "container:", 10) == 0;
+    sb_free(word);
+    if (shared)
         return sb_fail(
             err, SB_DENIED,
             "%s is '%s': a box never shares the network of the host or of a container; use none, or "
@@ -197,9 +219,12 @@ static int check_network(const struct sb_config *config, struct sb_err *err)
     return 0;
 }
 
-static int check_backend(const struct sb_config *config, const struct sb_argv *env, struct sb_err *err)
+static int check_backend(struct sb_config *config, const struct sb_argv *env, struct sb_err *err)
 {
-    bool container = strcmp(config->backend, "docker") == 0 || strcmp(config->backend, "podman") == 0;
+    bool container;
+
+    lower(config->backend);
+    container = strcmp(config->backend, "docker") == 0 || strcmp(config->backend, "podman") == 0;
 
     if (config->privileged && !container)
         return sb_fail(err, SB_DENIED, "%s is true: backend %s never runs privileged, only containers can",

@@ -166,6 +166,7 @@ static void wrong_values_are_named(void **state)
          "SANDBOX_CPU_COUNT must be a whole number when mapped to cpu_period/cpu_quota"},
         {"SANDBOX_CPUS=x", "SANDBOX_CPUS must be a positive number"},
         {"SANDBOX_CPUS=inf", "SANDBOX_CPUS must be a positive number"},
+        {"SANDBOX_CPUS=0x2", "SANDBOX_CPUS must be a positive number"},
         {"SANDBOX_CPUS=0", "SANDBOX_CPUS must be greater than 0"},
         {"SANDBOX_CPUS=0.000001", "SANDBOX_CPUS is too small to translate into cpu_quota"},
         {"SANDBOX_CPUS=5000", "SANDBOX_CPUS must be a number from 1e-05 to 4096"},
@@ -176,6 +177,7 @@ static void wrong_values_are_named(void **state)
         {"SANDBOX_MEM_LIMIT=512", "SANDBOX_MEM_LIMIT is '512': from 16m to 1024g are allowed"},
         {"SANDBOX_MEM_LIMIT=2000g", "SANDBOX_MEM_LIMIT is '2000g': from 16m to 1024g"},
         {"SANDBOX_NETWORK_MODE=host", "SANDBOX_NETWORK_MODE is 'host': a box never shares"},
+        {"SANDBOX_NETWORK_MODE=HOST", "SANDBOX_NETWORK_MODE is 'HOST'"},
         {"SANDBOX_NETWORK_MODE=container:db", "SANDBOX_NETWORK_MODE is 'container:db'"},
         {"SANDBOX_PRIVILEGED=true", "SANDBOX_PRIVILEGED is true: backend auto never runs privileged"},
         {"SANDBOX_RESULT_FORMAT=xml", "SANDBOX_RESULT_FORMAT must be 'text' or 'json', not 'xml'"},
@@ -232,7 +234,7 @@ static void a_later_place_wins(void **state)
 static void of_two_variables_the_reference_prefers_one(void **state)
 {
     (void)state;
-    takes("SANDBOX_MEM_LIMIT=1g|SANDBOX_MEMORY=64m|SANDBOX_CPU_COUNT=2|SANDBOX_CPUS=0.5");
+    takes("SANDBOX_MEM_LIMIT=1g|SANDBOX_MEMORY=64m|SANDBOX_CPU_COUNT=2|SANDBOX_CPUS=not looked at");
     assert_int_equal(config.memory_mb, 1024);
     assert_true(config.cpus == 2);
     assert_int_equal(config.shadowed.n, 2);
