@@ -36,6 +36,13 @@ static bool is_our_dir(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
 }
 
+static bool is_anothers(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && status.st_uid != geteuid();
+}
+
 /* Makes PATH, whose parent is there, unless it is a directory of ours already. The mode is set
  * apart from mkdir, which our umask would cut. */
 static int ensure(const char *path, mode_t mode, struct sb_err *err)
@@ -97,7 +104,7 @@ static bool user_parent(enum place place, struct sb_buf *out)
             sb_buf_adds(out, variable);
         return variable != NULL;
     }
-    if (variable && variable[0] == '/' && (place != CONFIG || is_our_dir(variable))) {
+    if (variable && variable[0] == '/' && !(place == CONFIG && is_anothers(variable))) {
         sb_buf_adds(out, variable);
         return true;
     }

@@ -166,11 +166,13 @@ static void xdg_variables_count_when_absolute(void **state)
     const char *absolute[] = {
         "HOME", "/nonexistent", "XDG_STATE_HOME", below("s/deep"), "XDG_CONFIG_HOME", below("c"), NULL};
     const char *relative[] = {"HOME", base, "XDG_STATE_HOME", "s", "XDG_CACHE_HOME", "", NULL};
+    const char *foreign[] = {"HOME", base, "XDG_CONFIG_HOME", "/usr", NULL}; /* as after su */
 
     (void)state;
     expect(SB_DIR_STATE, absolute, below("s/deep/llm-sandbox"));
     assert_int_equal(mode_of(below("s")), 0700);
     expect(CONFIG, absolute, below("c/llm-sandbox/config.json"));
+    expect(CONFIG, foreign, below(".config/llm-sandbox/config.json"));
     expect(SB_DIR_STATE, relative, below(".local/state/llm-sandbox"));
     expect(SB_DIR_CACHE, relative, below(".cache/llm-sandbox"));
 }
