@@ -46,13 +46,6 @@ int sb_job_new(HANDLE *out, struct sb_err *err)
     return 0;
 }
 
-bool sb_job_is_empty(HANDLE job)
-{
-    JOBOBJECT_BASIC_ACCOUNTING_INFORMATION seen;
-    return QueryInformationJobObject(job, JobObjectBasicAccountingInformation, &seen, sizeof seen, NULL) &&
-           seen.ActiveProcesses == 0;
-}
-
 static bool set_ui_limits(HANDLE job, DWORD which)
 {
     JOBOBJECT_BASIC_UI_RESTRICTIONS ui = {which};

@@ -18,9 +18,6 @@ struct sb_box_os {
 /* A Job Object that kills what is in it when its last handle closes, so also when we die. */
 int sb_job_new(HANDLE *out, struct sb_err *err);
 
-/* What is in the job, nested jobs included. An unreadable job counts as not empty. */
-bool sb_job_is_empty(HANDLE job);
-
 /* The system refused to start a program in this box. Gives up, one at a time, what it may
  * have refused for: UI limits (a host that is in a job itself may not add them), then the
  * token. False: nothing is left to give up. What a box holds is measured, not assumed. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "jobempty.h"
 
 #define HUNDRED_NS_PER_MS 10000u
 
@@ -104,9 +105,7 @@ void sb_guest_verdict(uint32_t code, bool killed, const struct sb_wire_limits *l
 /* A process that was just being made joins the job after the kill, so: until none is left. */
 static void empty_job(HANDLE job)
 {
-    JOBOBJECT_BASIC_ACCOUNTING_INFORMATION info;
-
-    for (DWORD pause_ms = 0; account(job, &info) && info.ActiveProcesses > 0; pause_ms += pause_ms < 10) {
+    for (DWORD pause_ms = 0; !sb_job_is_empty(job); pause_ms += pause_ms < 10) {
         TerminateJobObject(job, SB_GUEST_KILLED);
         Sleep(pause_ms);
     }

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "boxos.h"
 #include "childpipe.h"
+#include "jobempty.h"
 #include "jobwatch.h"
 #include "platform/oserr.h"
 #include "spawn.h"
@@ -241,8 +242,11 @@ int sb_proc_watch_inner(struct sb_proc *proc, long pid, bool *own_pids, struct s
 
 void sb_proc_kill(struct sb_proc *proc)
 {
-    if (proc->job)
-        TerminateJobObject(proc->job, KILLED_CODE);
+    if (!proc->job)
+        return;
+    TerminateJobObject(proc->job, KILLED_CODE);
+    /* No message need come: under Wine 8 a job can count a process that never ran (jobempty.c). */
+    uv_async_send(&proc->ends[BELL].u.bell);
 }
 
 void sb_proc_close_input(struct sb_proc *proc)

@@ -334,6 +334,24 @@ static void one_run_too_many_is_refused(void **state)
     }
 }
 
+/* Each is killed as long after its start as the start of the next takes: while it makes its
+ * conhost.exe, sometimes between that one's process and its thread. */
+static void run_that_is_killed_in_its_start_ends(void **state)
+{
+    struct world *world = *state;
+    struct sb_gos_run *older = start(world, "spin", "0", false);
+
+    for (int i = 0; i < 24; i++) {
+        struct sb_gos_run *younger = start(world, "spin", "0", false);
+
+        sb_gos_run_kill(older);
+        assert_int_equal(end_of(world, older).kind, SB_SIGNALLED);
+        older = younger;
+    }
+    sb_gos_run_kill(older);
+    assert_int_equal(end_of(world, older).kind, SB_SIGNALLED);
+}
+
 /* ---- verdicts --------------------------------------------------------------------------- */
 
 static void codes_become_kinds(void **state)
@@ -440,6 +458,7 @@ int main(int argc, char **argv)
         IN_A_GUEST(program_gets_three_handles_and_no_others),
         IN_A_GUEST(what_cannot_be_started_leaves_nothing),
         IN_A_GUEST(one_run_too_many_is_refused),
+        IN_A_GUEST(run_that_is_killed_in_its_start_ends),
         cmocka_unit_test(codes_become_kinds),
         IN_A_GUEST(host_that_writes_nothing_has_not_left),
         IN_A_GUEST(host_that_reads_nothing_fills_a_bounded_queue),
