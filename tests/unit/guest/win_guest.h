@@ -38,10 +38,12 @@ static inline int world_open(void **state)
     wchar_t temp[MAX_PATH];
 
     GetTempPathW(MAX_PATH, temp);
-    _snwprintf(world->folder, MAX_PATH, L"%lssb-guest-%lu-%ld", temp, GetCurrentProcessId(),
-               InterlockedIncrement(&number));
-    if (!CreateDirectoryW(world->folder, NULL))
-        return -1;
+    do { /* a test that failed leaves its folder, and the number of its process comes again */
+        _snwprintf(world->folder, MAX_PATH, L"%lssb-guest-%lu-%ld", temp, GetCurrentProcessId(),
+                   InterlockedIncrement(&number));
+        if (CreateDirectoryW(world->folder, NULL))
+            break;
+    } while (GetLastError() == ERROR_ALREADY_EXISTS);
     InitializeSRWLock(&world->gos.lock);
     InitializeConditionVariable(&world->gos.changed);
     world->gos.workspace_path = world->folder; /* borrowed: a guest never gives it back */
