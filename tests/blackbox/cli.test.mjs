@@ -81,7 +81,8 @@ describe('CLI-02 output into pipes', together, () => {
     test('CLI-02 a reader that leaves early ends the program quietly', async t => {
         const mark = marker();
         const flood = file(t, 'flood.py', 'while True: print("y")');
-        const end = await begin('bash', ['-c', '"$0" run "$1" -- "$2" | head -1; echo "${PIPESTATUS[0]}"', binary, flood, mark]).end;
+        // --norc: with a socket as stdin bash takes itself for a remote shell, and reads its owner's settings
+        const end = await begin('bash', ['--norc', '-c', '"$0" run "$1" -- "$2" | head -1; echo "${PIPESTATUS[0]}"', binary, flood, mark]).end;
         assert.deepEqual([end.stdout, end.stderr], ['y\n141\n', '']);
         assert.ok(end.ms < 20_000, `${end.ms} ms`);
         await nothingLeft(mark);
@@ -370,10 +371,10 @@ describe('CLI-06 arguments', together, () => {
 
     test('CLI-06 a file name and code that are no UTF-8', async t => {
         const dir = folder(t);
-        const end = await begin('bash', ['-c', `cd "$1"; printf 'print("caf\\xe9")' >$'\\xff.py'; "$0" run $'\\xff.py'`, binary, dir]).end;
+        const end = await begin('bash', ['--norc', '-c', `cd "$1"; printf 'print("caf\\xe9")' >$'\\xff.py'; "$0" run $'\\xff.py'`, binary, dir]).end;
         assert.deepEqual([end.code, end.stdout], [1, '']);
         assert.match(end.stderr, /SyntaxError: Non-UTF-8 code/);
-        const gone = await begin('bash', ['-c', `"$0" run $'\\xff-gone.py'`, binary]).end;
+        const gone = await begin('bash', ['--norc', '-c', `"$0" run $'\\xff-gone.py'`, binary]).end;
         complained(gone, /cannot read the program/);
     });
 
