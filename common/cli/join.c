@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "platform/dirs.h"
 #include "platform/endpoint.h"
+#include "server/conn.h"
 
 /* "SANDBOX_" is a prefix, the others are whole names. */
 static const char *const variables[] = {"BACKEND",     "NAMESPACE",       "COMMIT_CONTAINER", "KEEP_TEMPLATE",
@@ -75,11 +76,6 @@ static bool is_hindered(const struct sb_config_want *settings, bool ours, struct
     return variable_is_set(by) || (!ours && file_is_there(by));
 }
 
-static void on_closed(uv_handle_t *handle)
-{
-    sb_free(handle);
-}
-
 enum sb_join sb_join_service(uv_loop_t *loop, const struct sb_config_want *settings, uv_pipe_t **stream,
                              bool *ours, struct sb_err *why)
 {
@@ -93,7 +89,7 @@ enum sb_join sb_join_service(uv_loop_t *loop, const struct sb_config_want *setti
     hindered = is_hindered(settings, found.ours, &by);
     if (hindered) {
         sb_fail(why, SB_DENIED, "it does not know what is set here: %s", by.data);
-        uv_close((uv_handle_t *)found.stream, on_closed);
+        sb_conn_turn_away(found.stream);
     }
     sb_buf_done(&by);
     *stream = found.stream;
@@ -108,6 +104,6 @@ enum sb_join sb_join_ask(uv_loop_t *loop, const struct sb_config_want *settings,
     enum sb_join join = sb_join_service(loop, settings, &stream, &ours, why);
 
     if (join == SB_JOIN_YES)
-        uv_close((uv_handle_t *)stream, on_closed);
+        sb_conn_turn_away(stream);
     return join;
 }

@@ -429,11 +429,6 @@ static void join(struct sb_bridge *bridge, uv_pipe_t *stream)
         say(bridge, GREETING_ID, "ping", NULL);
 }
 
-static void on_unused_closed(uv_handle_t *handle)
-{
-    sb_free(handle);
-}
-
 static void look(uv_timer_t *timer)
 {
     struct sb_bridge *bridge = timer->data;
@@ -443,7 +438,7 @@ static void look(uv_timer_t *timer)
     if (sb_endpoint_connect(bridge->loop, &found, &why) < 0) {
         look_again(bridge);
     } else if (found.ours != bridge->want.ours) { /* whoever we joined, it was not this one */
-        uv_close((uv_handle_t *)found.stream, on_unused_closed);
+        sb_conn_turn_away(found.stream);
         look_again(bridge);
     } else {
         sb_conn_hold(bridge->client, true);

@@ -471,6 +471,16 @@ struct sb_conn *sb_conn_adopt(uv_pipe_t *stream, const struct sb_conn_events *ev
     return conn;
 }
 
+static void on_turned_away(uv_handle_t *handle)
+{
+    sb_free(handle);
+}
+
+void sb_conn_turn_away(uv_pipe_t *stream)
+{
+    uv_close((uv_handle_t *)stream, on_turned_away);
+}
+
 void sb_conn_close(struct sb_conn *conn)
 {
     if (conn->state == CLOSING)

@@ -39,6 +39,8 @@ int sb_conn_open(uv_loop_t *loop, int fd_in, int fd_out, const struct sb_conn_ev
                  struct sb_conn **out, struct sb_err *err);
 /* Over a stream that is connected already; it is the conn's from now on (heap, freed by it). */
 struct sb_conn *sb_conn_adopt(uv_pipe_t *stream, const struct sb_conn_events *events);
+/* Closes and frees a connected stream (heap) that nobody adopts. */
+void sb_conn_turn_away(uv_pipe_t *stream);
 /* Queues one line; adds the \n. Never blocks, never fails: a dead client is told by on_end. One
  * that has only ended its own side may still be sent to. */
 void sb_conn_send(struct sb_conn *conn, const char *line, size_t len);

@@ -38,11 +38,6 @@ static void on_client_closed(void *ctx)
     free_if_empty(service);
 }
 
-static void on_turned_away(uv_handle_t *handle)
-{
-    sb_free(handle);
-}
-
 static bool has_room(const struct sb_service *service, const char *peer)
 {
     unsigned all = 0, of_peer = 0;
@@ -60,7 +55,7 @@ static void on_client(void *ctx, uv_pipe_t *stream, const char *peer)
     struct client *client;
 
     if (!has_room(service, peer)) {
-        uv_close((uv_handle_t *)stream, on_turned_away);
+        sb_conn_turn_away(stream);
         return;
     }
     client = sb_alloc(sizeof *client);

@@ -323,29 +323,16 @@ static void a_named_file_must_be_there(void **state)
     assert_non_null(strstr(err.text, "cannot read the configuration '/nowhere/llm-sandbox.json'"));
 }
 
+static void put_docs(struct sb_buf *out)
+{
+    sb_config_markdown(out);
+    sb_buf_addc(out, '\n');
+}
+
 static void the_manual_has_all_settings(void **state)
 {
-    struct sb_buf wanted, found;
-    const char *begin, *end;
-
     (void)state;
-    sb_buf_init(&wanted, 1 << 20);
-    sb_buf_init(&found, 1 << 20);
-    repository_read(DOCS, &found);
-    begin = strstr(found.data, BEGIN);
-    end = strstr(found.data, END);
-    assert_true(begin != NULL && end != NULL && begin < end);
-    sb_buf_add(&wanted, found.data, (size_t)(begin - found.data) + strlen(BEGIN));
-    sb_buf_addc(&wanted, '\n');
-    sb_config_markdown(&wanted);
-    sb_buf_addc(&wanted, '\n');
-    sb_buf_adds(&wanted, end);
-    if (strcmp(wanted.data, found.data) != 0 && getenv("SB_REGENERATE") != NULL)
-        repository_write(DOCS, &wanted);
-    else
-        assert_string_equal(wanted.data, found.data);
-    sb_buf_done(&wanted);
-    sb_buf_done(&found);
+    repository_compare_section(DOCS, BEGIN, END, put_docs);
 }
 
 int main(void)

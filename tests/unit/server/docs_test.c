@@ -24,17 +24,6 @@
 #define ALWAYS_MOST      6000 /* characters of the tools that are always loaded: 1,500 tokens of four */
 #define DESCRIPTION_MOST 4096 /* clients cut behind it */
 
-static void compare(const char *name, const struct sb_buf *wanted, const char *found)
-{
-    if (strcmp(wanted->data, found) == 0)
-        return;
-    if (getenv("SB_REGENERATE") != NULL)
-        repository_write(name, wanted);
-    else
-        fail_msg("tests/%s is not what the tools say. If the change is meant, run with SB_REGENERATE=1.",
-                 name);
-}
-
 static void the_list_of_tools_is_the_snapshot(void **state)
 {
     struct sb_buf list, found;
@@ -49,7 +38,7 @@ static void the_list_of_tools_is_the_snapshot(void **state)
     sb_json_close_object(&out);
     sb_buf_addc(&list, '\n');
     repository_read(LIST, &found);
-    compare(LIST, &list, found.data);
+    repository_compare(LIST, &list, found.data);
     sb_buf_done(&list);
     sb_buf_done(&found);
 }
@@ -127,23 +116,8 @@ static void put_docs(struct sb_buf *out)
 
 static void the_manual_has_all_tools(void **state)
 {
-    struct sb_buf wanted, found;
-    const char *begin, *end;
-
     (void)state;
-    sb_buf_init(&wanted, 1 << 20);
-    sb_buf_init(&found, 1 << 20);
-    repository_read(DOCS, &found);
-    begin = strstr(found.data, BEGIN);
-    end = strstr(found.data, END);
-    assert_true(begin != NULL && end != NULL && begin < end);
-    sb_buf_add(&wanted, found.data, (size_t)(begin - found.data) + strlen(BEGIN));
-    sb_buf_addc(&wanted, '\n');
-    put_docs(&wanted);
-    sb_buf_adds(&wanted, end);
-    compare(DOCS, &wanted, found.data);
-    sb_buf_done(&wanted);
-    sb_buf_done(&found);
+    repository_compare_section(DOCS, BEGIN, END, put_docs);
 }
 
 int main(void)
