@@ -26,7 +26,8 @@ const environment = Object.fromEntries(
 export function folder(t) {
     const made = fs.mkdtempSync(path.join(os.tmpdir(), 'llm-sandbox-test-'));
     fs.chmodSync(made, 0o755);
-    t.after(() => fs.rmSync(made, { recursive: true, force: true }));
+    // Retries: a bridge that still looks for its service makes its runtime directory anew meanwhile.
+    t.after(() => fs.rmSync(made, { recursive: true, force: true, maxRetries: 10 }));
     return made;
 }
 
